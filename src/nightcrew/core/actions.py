@@ -1,0 +1,282 @@
+"""The closed union of effects to make. Each names its task, the evidence it rests on, and why, in words.
+
+`act` compares the evidence with the world again before anything that cannot be undone. The `key` of an action is the
+same for the same effect, so that asking twice is asking once.
+"""
+
+from dataclasses import dataclass
+
+from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.route import Route
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.task import Block
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptIssue:
+    """Make a task of an issue: the row, and `status:new` on the issue."""
+
+    task: TaskKey
+    issue: Issue
+    priority: int
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"adopt:{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveStatus:
+    """Change the status: row and event, then the labels. `block` is set with BLOCKED. `reset` starts the counting of
+    attempts and cycles anew (a person asked for it)."""
+
+    task: TaskKey
+    source: Status
+    target: Status
+    evidence: Evidence
+    why: str
+    block: Block | None = None
+    reset: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"move:{self.task}:{self.source.value}:{self.target.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class SettleLabels:
+    """Finish a move that was cut short: make the labels on the issue say exactly `status`."""
+
+    task: TaskKey
+    status: Status
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"settle:{self.task}:{self.status.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptPerson:
+    """A person set another status label: take it over into the store. The labels are already theirs."""
+
+    task: TaskKey
+    source: Status
+    target: Status
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"accept:{self.task}:{self.source.value}:{self.target.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRoute:
+    """Write down the route, and move `new` to `routed` (or keep `routed` with another route)."""
+
+    task: TaskKey
+    source: Status
+    route: Route
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"route:{self.task}:{self.route.agent}:{self.route.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class StartRun:
+    """Start an author, reviewer or router: run row, label, workspace, session, in this order. `head_sha` is the SHA to
+    review; `attempt` counts the runs of this role for this task."""
+
+    task: TaskKey
+    source: Status
+    role: Role
+    agent: str
+    model: str
+    attempt: int
+    deadline_s: float
+    why: str
+    head_sha: Sha | None = None
+    generation: int = 0
+
+    @property
+    def key(self) -> str:
+        return f"start:{self.task}:{self.role.value}:{self.attempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeStart:
+    """A run row exists as intent but its session was never seen: finish starting it, or find that it ran."""
+
+    task: TaskKey
+    run: RunId
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"resume:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectRun:
+    """A run has ended: read what it left, commit its leftovers, and record the outcome. `lost` means that the session
+    is dead and no result was written."""
+
+    task: TaskKey
+    run: RunId
+    lost: bool
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"collect:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class StopRun:
+    """End a run's session. What it left is collected afterwards."""
+
+    task: TaskKey
+    run: RunId
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"stop:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishWork:
+    """Push the task's branch at `head_sha` and have its pull request open, then move to `needs_review`."""
+
+    task: TaskKey
+    run: RunId
+    head_sha: Sha
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"publish:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class PostVerdict:
+    """Put a recorded verdict on the forge: a review comment on the pull request and the status `nightcrew/review`."""
+
+    task: TaskKey
+    run: RunId
+    pull: int
+    head_sha: Sha
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"verdict:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunChecks:
+    """Run the project's engine checks on the merge of `head_sha` into `base_sha` and post their statuses."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    base_sha: Sha
+    names: tuple[str, ...]
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"checks:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class MergePull:
+    """Merge the pull request, pinned to `head_sha`. The evidence is the gate, which `act` evaluates again."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    base_ref: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"merge:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class FinishTask:
+    """Close out: the merge is on the base (or the issue is closed). Close the issue, remove branch and workspace
+    (salvaging what is unsaved), and move to `done`. `merged` tells the two apart."""
+
+    task: TaskKey
+    source: Status
+    merged: bool
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"finish:{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class TellPerson:
+    """Keep the one comment on the issue true: `words` is the whole text that should stand there. `on_pull` is what
+    should stand on the pull request beside it, where something there stands in the way of the merge."""
+
+    task: TaskKey
+    words: str
+    on_pull: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"tell:{self.task}"
+
+
+Action = (
+    AdoptIssue
+    | MoveStatus
+    | SettleLabels
+    | AcceptPerson
+    | RecordRoute
+    | StartRun
+    | ResumeStart
+    | CollectRun
+    | StopRun
+    | PublishWork
+    | PostVerdict
+    | RunChecks
+    | MergePull
+    | FinishTask
+    | TellPerson
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The effect was made and seen."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The effect was not made: the evidence no longer holds, or the other side said no."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeOpen:
+    """Whether the effect was made is not known. The next observation decides; it is never retried blindly."""
+
+    why: str
+
+
+ActionOutcome = Done | Refused | OutcomeOpen

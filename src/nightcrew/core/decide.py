@@ -1,0 +1,198 @@
+"""What to do about a world: actions, why each other task waits and until when, and when to look again.
+
+`decide` goes through the tasks in order of priority and age, asks `decide_task` about each, and hands out what is
+global (run slots, the turn of round robin, one landing a base at a time). It holds no rule of its own: the policies
+do. One task that cannot be decided does not stop the others.
+"""
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from nightcrew.core.actions import (
+    Action,
+    AdoptIssue,
+    MergePull,
+    RecordRoute,
+    RunChecks,
+    StartRun,
+    TellPerson,
+)
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.known import Known, Unknown
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
+from nightcrew.core.policy.eligible import Slots
+from nightcrew.core.policy.intake import adopt, priority_of
+from nightcrew.core.reason import Wait
+from nightcrew.core.render import render_pull_note, render_status_comment
+from nightcrew.core.stage import Allowance, Case, Stage, act_on, wait_for
+from nightcrew.core.step.blocked import step_blocked
+from nightcrew.core.step.hand import follow_hand
+from nightcrew.core.step.in_progress import step_in_progress
+from nightcrew.core.step.in_review import step_in_review
+from nightcrew.core.step.live import follow_live
+from nightcrew.core.step.needs_review import step_needs_review
+from nightcrew.core.step.new import step_new
+from nightcrew.core.step.routed import step_routed
+
+STEPS: dict[Status, Callable[[Case], Stage]] = {
+    Status.NEW: step_new,
+    Status.ROUTED: step_routed,
+    Status.IN_PROGRESS: step_in_progress,
+    Status.NEEDS_REVIEW: step_needs_review,
+    Status.IN_REVIEW: step_in_review,
+    Status.BLOCKED: step_blocked,
+    Status.DONE: lambda _case: Stage(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`waits` has an entry for each open task that no action was decided for. `errors` are tasks that could not be
+    decided, with the traceback; they wait."""
+
+    actions: tuple[Action, ...] = ()
+    waits: dict[TaskKey, Wait] = field(default_factory=dict)
+    errors: dict[TaskKey, str] = field(default_factory=dict)
+    wake_at: datetime | None = None
+
+
+def decide(world: World) -> Decision:
+    """The decision for a world: deterministic, and empty of actions where nothing is to be done."""
+    allowance = allocate(world)
+    busy = {action.task for action in world.in_flight if is_exclusive(action)}
+    started = {action.key for action in world.in_flight}
+    actions: list[Action] = []
+    waits: dict[TaskKey, Wait] = {}
+    errors: dict[TaskKey, str] = {}
+    for project, view in _in_order(world):
+        key = view.task.key
+        if key in busy:
+            waits[key] = Wait("acting", "Nightcrew is at work on it", "The next look shows what came of it.")
+            continue
+        stage, error = _decide_safely(world, project, view, allowance)
+        if error:
+            errors[key] = error
+        deferred = [world.deferred[action.key] for action in stage.actions if action.key in world.deferred]
+        if deferred:
+            stage = Stage(wait=deferred[0])
+        chosen = [action for action in stage.actions if action.key not in started]
+        for action in chosen:
+            allowance = _spend(allowance, action)
+        if stage.wait is not None:
+            waits[key] = stage.wait
+        if not any(is_exclusive(action) for action in chosen):
+            chosen += _tell(view, stage, started | set(world.deferred))
+        actions += chosen
+    passed_over = started | set(world.deferred)
+    for name in sorted(world.projects):
+        actions += [action for action in _intake(world, world.projects[name]) if action.key not in passed_over]
+    return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
+
+
+def is_exclusive(action: Action) -> bool:
+    """One action a task at a time, but for those that only run or write beside it."""
+    return not isinstance(action, RunChecks | TellPerson)
+
+
+def allocate(world: World) -> Allowance:
+    """What is global: run slots left over by runs that live or are being started, whose turn it is, and which bases
+    a merge is under way on."""
+    slots = Slots(
+        world.settings.limits.max_runs,
+        {slug: settings.max_runs for slug, settings in world.settings.projects.items()},
+        {name: agent.max_runs for name, agent in world.settings.agents.items()},
+    )
+    taken: set[tuple[TaskKey, str, int]] = set()
+    for project in world.projects.values():
+        for view in project.tasks:
+            for live in view.live:
+                taken.add((view.task.key, live.run.role.value, live.run.attempt))
+                slots = slots.take(view.task.key.project, live.run.agent)
+    for action in world.in_flight:
+        if isinstance(action, StartRun) and (action.task, action.role.value, action.attempt) not in taken:
+            slots = slots.take(action.task.project, action.agent)
+    merging = frozenset(
+        (action.task.project, action.base_ref) for action in world.in_flight if isinstance(action, MergePull)
+    )
+    return Allowance(slots, world.last_agent, merging)
+
+
+def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> Stage:
+    """One task's step, given what is left of what all share: a person's hand first, then the runs that live, then
+    what its status asks for."""
+    issue = view.issue
+    hand = None if isinstance(issue, Unknown) else follow_hand(view, issue.value)
+    live = follow_live(world, view, wanted=hand is None)
+    if live is not None and not isinstance(live, Wait):
+        return act_on(live)
+    if isinstance(issue, Unknown):
+        return Stage(wait=live) if live else wait_for("issue_unknown", f"its issue could not be read ({issue.why})")
+    if live is None and hand is not None:
+        return hand
+    if issue.value is None or hand is not None:
+        return Stage(wait=live)
+    step = STEPS[view.task.status](Case(world, project, view, issue.value, allowance))
+    if live is None:
+        return step
+    # A run is at work: only what may happen beside it happens now.
+    return Stage(tuple(action for action in step.actions if isinstance(action, RunChecks)), live)
+
+
+def _decide_safely(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> tuple[Stage, str]:
+    try:
+        return decide_task(world, project, view, allowance), ""
+    except Exception:  # noqa: BLE001 - the boundary that keeps one poisoned task from stopping the rest
+        wait = Wait("bug", "Nightcrew could not decide about it", "The world was written down; please report it.")
+        return Stage(wait=wait), traceback.format_exc()
+
+
+def _in_order(world: World) -> list[tuple[ProjectWorld, TaskView]]:
+    pairs = [(project, view) for project in world.projects.values() for view in project.tasks]
+    return sorted(pairs, key=lambda pair: (pair[1].task.priority, pair[1].task.created_at, str(pair[1].task.key)))
+
+
+def _spend(allowance: Allowance, action: Action) -> Allowance:
+    match action:
+        case StartRun():
+            return replace(allowance, slots=allowance.slots.take(action.task.project, action.agent))
+        case RecordRoute():
+            turn = action.route.agent if action.source is Status.NEW else allowance.last_agent
+            return replace(allowance, last_agent=turn)
+        case MergePull():
+            return replace(allowance, merging=allowance.merging | {(action.task.project, action.base_ref)})
+        case _:
+            return allowance
+
+
+def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> list[Action]:
+    """Keep the comment on the issue true, once nothing else is about to change what it says."""
+    issue = view.issue.value if isinstance(view.issue, Known) else None
+    if issue is None:
+        return []
+    words = render_status_comment(view, stage.wait)
+    on_pull = render_pull_note(stage.wait) if view.task.pull is not None else ""
+    action = TellPerson(view.task.key, words, on_pull, "the comment on the issue says where the task is")
+    return [action] if words != view.task.told and action.key not in passed_over else []
+
+
+def _intake(world: World, project: ProjectWorld) -> list[Action]:
+    known = {view.task.key for view in project.tasks}
+    found: list[Action] = []
+    for candidate in sorted(project.candidates, key=_age):
+        action = adopt(project.settings, candidate)
+        if isinstance(action, AdoptIssue) and action.task not in known and not (world.paused or project.paused):
+            found.append(action)
+    return found
+
+
+def _age(candidate: Candidate) -> tuple[int, datetime, int]:
+    return (priority_of(candidate.issue.labels), candidate.issue.created_at, candidate.issue.number)
+
+
+def _wake_at(world: World, waits: dict[TaskKey, Wait]) -> datetime:
+    regular = world.now + timedelta(seconds=world.settings.interval_s)
+    due = [wait.until_at for wait in waits.values() if wait.until_at is not None and wait.until_at > world.now]
+    return min([regular, *due])

@@ -1,0 +1,54 @@
+"""What the forge says of an issue and of the people around it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+GHOST = "ghost"
+"""The name shown for a deleted account. It never matches an allow list."""
+
+
+class Permission(Enum):
+    """What an account may do in a repository, weakest first."""
+
+    NONE = "none"
+    READ = "read"
+    TRIAGE = "triage"
+    WRITE = "write"
+    MAINTAIN = "maintain"
+    ADMIN = "admin"
+
+    @property
+    def can_write(self) -> bool:
+        return self in (Permission.WRITE, Permission.MAINTAIN, Permission.ADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue, never a pull request. `body` is the raw Markdown, empty if none. Times are aware UTC."""
+
+    number: int
+    title: str
+    body: str
+    labels: tuple[str, ...]
+    is_open: bool
+    author: str
+    created_at: datetime
+    updated_at: datetime
+    comment_count: int = 0
+    url: str = ""
+
+    def has_label(self, name: str) -> bool:
+        return name.strip().lower() in {label.lower() for label in self.labels}
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on an issue or pull request. `id` is the forge's own number."""
+
+    id: int
+    author: str
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    is_bot: bool = False

@@ -1,0 +1,128 @@
+"""What the forge says of a pull request, its checks and its reviews."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from nightcrew.core.ids import Sha
+from nightcrew.core.known import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A pull request. `mergeable` is None while the forge does not know; `is_fork`: its head is in another
+    repository."""
+
+    number: int
+    title: str
+    body: str
+    head_ref: str
+    head_sha: Sha
+    base_ref: str
+    base_sha: Sha
+    is_open: bool
+    is_merged: bool
+    is_draft: bool
+    mergeable: bool | None
+    mergeable_state: str
+    merge_commit_sha: Sha | None
+    labels: tuple[str, ...]
+    author: str
+    is_fork: bool = False
+    url: str = ""
+
+
+class CheckState(Enum):
+    """What a check says; only the newest answer of a name counts."""
+
+    SUCCESS = "success"
+    NEUTRAL = "neutral"
+    SKIPPED = "skipped"
+    PENDING = "pending"
+    FAILURE = "failure"
+
+    @property
+    def satisfies(self) -> bool:
+        """Whether it satisfies a required check, by GitHub's rule."""
+        return self in (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of one SHA, newest answer of its name and source. `source` is `check_run` or `status`; `app` is the
+    slug of the GitHub App that made a check run. `job_id` is set when a job log can be fetched."""
+
+    name: str
+    state: CheckState
+    source: str
+    summary: str = ""
+    url: str = ""
+    app: str = ""
+    job_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What the branch's rules demand: contexts (empty: none), approving reviews, and whether a merge queue is used."""
+
+    contexts: tuple[str, ...] = ()
+    approvals: int = 0
+    merge_queue: bool = False
+
+
+class ReviewState(Enum):
+    """GitHub's states of a review."""
+
+    APPROVED = "APPROVED"
+    CHANGES_REQUESTED = "CHANGES_REQUESTED"
+    COMMENTED = "COMMENTED"
+    DISMISSED = "DISMISSED"
+    PENDING = "PENDING"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A review on the forge by a person or bot; Nightcrew's own are known by `id`, never by `author`."""
+
+    id: int
+    author: str
+    state: ReviewState
+    body: str
+    commit_sha: str
+    submitted_at: datetime | None
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PullView:
+    """One pull request as observed in one pass, every part for the head SHA of `pull`. `paths`: files it changes
+    (old and new names of renames). `author_agents`: agents that have a commit in base..head."""
+
+    pull: Pull
+    checks: Observed[tuple[Check, ...]]
+    required: Observed[Required]
+    reviews: Observed[tuple[Review, ...]]
+    paths: Observed[tuple[str, ...]]
+    author_agents: Observed[frozenset[str]]
+    base_sha: Observed[Sha]
+    """The base branch as it is now on the forge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merge call succeeded; `sha` is the merge commit as the forge names it."""
+
+    sha: Sha
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRefused:
+    """The forge refused the merge. `why` in its own words; `head_moved` when the pinned SHA was no longer the head;
+    `retryable` when only observing again and trying again is asked for."""
+
+    why: str
+    head_moved: bool = False
+    retryable: bool = False
+
+
+MergeAnswer = Merged | MergeRefused

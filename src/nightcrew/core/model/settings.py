@@ -1,0 +1,183 @@
+"""Everything a person can set, as one frozen value with a generation number. Reading files is not done here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from nightcrew.core.model.route import Complexity
+
+
+class MergeMode(Enum):
+    AUTO = "auto"
+    ASK = "ask"
+
+
+class MergeMethod(Enum):
+    SQUASH = "squash"
+    MERGE = "merge"
+    REBASE = "rebase"
+
+
+class ReviewAllow(Enum):
+    """Who may review: another agent, or (an explicit choice) the same agent with another model."""
+
+    OTHER_AGENT = "other_agent"
+    OTHER_MODEL = "other_model"
+
+
+class RouterMode(Enum):
+    MODEL = "model"
+    ROUND_ROBIN = "round_robin"
+
+
+class Intake(Enum):
+    LABEL = "label"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCommand:
+    """An engine check: a command run in a clean checkout of the merge result, reported as `nightcrew/<name>`."""
+
+    name: str
+    argv: tuple[str, ...]
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SetupCommand:
+    """A command that makes a fresh workspace usable."""
+
+    argv: tuple[str, ...]
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """One agent a person has: the adapter that drives its CLI, its models per complexity (first usable one wins; an
+    empty table means the CLI's own default), and limits. `options` go to the adapter unread; `env` maps variable
+    names to secret references (`env:NAME`, `file:PATH`) or plain values, resolved only when a run starts."""
+
+    name: str
+    adapter: str
+    command: tuple[str, ...] = ()
+    models: Mapping[Complexity, tuple[str, ...]] = field(default_factory=dict)
+    review_models: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    max_runs: int = 2
+    enabled: bool = True
+    can_review: bool = True
+    can_author: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSettings:
+    mode: MergeMode = MergeMode.AUTO
+    method: MergeMethod = MergeMethod.SQUASH
+    allow_without_ci: bool = False
+    required_checks: tuple[str, ...] = ()
+    protected_paths: tuple[str, ...] = (".github/**", ".nightcrew.yml", ".nightcrew/**", ".claude/**", ".codex/**")
+    hold_labels: tuple[str, ...] = ("hold",)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSettings:
+    cycles: int = 2
+    allow: ReviewAllow = ReviewAllow.OTHER_AGENT
+    attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSettings:
+    """How commits are written: the author is the agent; trailers are added as given, `sign_off` adds Signed-off-by."""
+
+    email: str = "{agent}@nightcrew.invalid"
+    trailers: tuple[str, ...] = ()
+    sign_off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBudget:
+    """Characters that each part of a prompt may take."""
+
+    issue: int = 24_000
+    comments: int = 24_000
+    documents: int = 16_000
+    tree: int = 8_000
+    findings: int = 16_000
+    checks: int = 16_000
+    attempts: int = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings:
+    """One repository that Nightcrew looks after."""
+
+    slug: str
+    forge: str = "github"
+    base_ref: str | None = None
+    intake: Intake = Intake.LABEL
+    intake_label: str = "nightcrew"
+    max_runs: int = 3
+    attempts: int = 3
+    cycles_cooldown_s: float = 3600.0
+    """How long the author of a pull request may be cooled before its changes go to another agent."""
+    merge: MergeSettings = MergeSettings()
+    review: ReviewSettings = ReviewSettings()
+    commit: CommitSettings = CommitSettings()
+    prompt: PromptBudget = PromptBudget()
+    checks: tuple[CheckCommand, ...] = ()
+    setup: tuple[SetupCommand, ...] = ()
+    copy_files: tuple[str, ...] = ()
+    source: str = ""
+    """The checkout that `copy_files` come from; it is only read."""
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RouterSettings:
+    mode: RouterMode = RouterMode.ROUND_ROBIN
+    agent: str = ""
+    model: str = ""
+    timeout_s: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`timeouts_s` is the hard deadline of a run by complexity; `review_timeout_s` that of a reviewer."""
+
+    max_runs: int = 4
+    timeouts_s: Mapping[Complexity, float] = field(
+        default_factory=lambda: {
+            Complexity.SIMPLE: 1800.0,
+            Complexity.MEDIUM: 3600.0,
+            Complexity.COMPLEX: 7200.0,
+        }
+    )
+    review_timeout_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeSettings:
+    """A GitHub-compatible server. `kind` is `github` or `local`; `token` is a secret reference, empty for the usual
+    places; `write_interval_s` is the least time between two writes."""
+
+    name: str
+    kind: str = "github"
+    base_url: str = "https://api.github.com"
+    token: str = ""
+    write_interval_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it. Two settings with the same `generation` are the same."""
+
+    projects: Mapping[str, ProjectSettings] = field(default_factory=dict)
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    forges: Mapping[str, ForgeSettings] = field(default_factory=dict)
+    router: RouterSettings = RouterSettings()
+    limits: Limits = Limits()
+    interval_s: float = 45.0
+    generation: int = 1

@@ -1,0 +1,49 @@
+"""The unit of work, as stored: what Nightcrew knows of an issue that it works on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.route import Route
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Why a task is blocked: a stable code, words for a person, and whether a comment by a person answers it."""
+
+    code: str
+    words: str
+    answerable: bool = False
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A row of the store. `status` is the last one recorded, `moving_to` a status whose labels are not yet both
+    right, `settled` whether the labels on the forge were seen to agree since the last move. `attempts` counts author
+    runs since the last `reset_at`, `cycles` the reviews that asked for changes. `started_from` is the base SHA that
+    the branch began at; `pull` the number of its pull request; `approved_sha` a person's word under `merge: ask`.
+    `tried` are agents whose last run of this task failed, oldest first."""
+
+    key: TaskKey
+    title: str
+    status: Status
+    created_at: datetime
+    updated_at: datetime
+    priority: int = 50
+    moving_to: Status | None = None
+    route: Route | None = None
+    block: Block | None = None
+    branch: str = ""
+    base_ref: str = ""
+    started_from: Sha | None = None
+    pull: int | None = None
+    attempts: int = 0
+    cycles: int = 0
+    tried: tuple[str, ...] = ()
+    approved_sha: Sha | None = None
+    merge_sha: Sha | None = None
+    comment_id: int | None = None
+    told: str = ""
+    reset_at: datetime | None = None

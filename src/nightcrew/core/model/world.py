@@ -1,0 +1,88 @@
+"""What IS, as one pass saw it: everything `decide` may look at. Each outside part is known or unknown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from nightcrew.core.actions import Action
+from nightcrew.core.ids import Sha
+from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.run import Role, Run, RunView
+from nightcrew.core.model.settings import ProjectSettings, Settings
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.reason import Wait
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """One task. `runs` are all its runs, oldest first; `live` those not yet collected, with what is seen of them.
+    `issue` is Unknown when it could not be read, Known(None) when it is gone (deleted or transferred). `pull` is
+    Known(None) when the task has none. `verdicts` oldest first. `answered` is true when a person with write access
+    commented after the task was blocked with a question."""
+
+    task: Task
+    issue: Observed[Issue | None]
+    pull: Observed[PullView | None] = Known(None)
+    runs: tuple[Run, ...] = ()
+    live: tuple[RunView, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    answered: bool = False
+
+    def runs_of(self, role: Role) -> tuple[Run, ...]:
+        """All runs of a role, oldest first."""
+        return tuple(run for run in self.runs if run.role is role)
+
+    def counted(self, role: Role) -> tuple[Run, ...]:
+        """The runs of a role since a person last reset the task."""
+        since = self.task.reset_at
+        return tuple(run for run in self.runs_of(role) if since is None or run.created_at > since)
+
+    def last(self, role: Role) -> Run | None:
+        runs = self.runs_of(role)
+        return runs[-1] if runs else None
+
+    def verdict_for(self, sha: Sha) -> Verdict | None:
+        """The newest verdict for exactly this SHA."""
+        return next((verdict for verdict in reversed(self.verdicts) if verdict.head_sha == sha), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An open issue that is not a task yet but asks to be one. `asked_by_writer`: whether the one who asked (the
+    actor of the label event, or the author with `intake: all`) has write access."""
+
+    issue: Issue
+    asked_by_writer: Observed[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectWorld:
+    """One project. `base_ref` is the default branch as the forge names it (or as configured)."""
+
+    settings: ProjectSettings
+    base_ref: Observed[str]
+    tasks: tuple[TaskView, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The whole observation. `agents` says for each configured agent whether its CLI was found (Known(True)), is not
+    there (Known(False)) or could not be looked for. `in_flight` are the actions under way; `deferred` says for the
+    key of an action that was refused a while ago why, and until when it is left alone. `last_agent` is the author that
+    round robin chose last."""
+
+    now: datetime
+    settings: Settings
+    projects: Mapping[str, ProjectWorld] = field(default_factory=dict)
+    agents: Mapping[str, Observed[bool]] = field(default_factory=dict)
+    cooldowns: tuple[Cooldown, ...] = ()
+    in_flight: tuple[Action, ...] = ()
+    deferred: Mapping[str, Wait] = field(default_factory=dict)
+    last_agent: str = ""
+    paused: bool = False

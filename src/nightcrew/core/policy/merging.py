@@ -1,0 +1,334 @@
+"""May this pull request be merged now? The gate: every term must be true on one observation of one head SHA.
+
+A term answers yes, no (why, in words) or unknown (why). Unknown waits; no says why. Each term is one function of
+TERMS, and nothing else opens or shuts the gate.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+
+from nightcrew.core.known import Unknown
+from nightcrew.core.model.pull import Check, CheckState, PullView, Review, ReviewState
+from nightcrew.core.model.report import Decision
+from nightcrew.core.model.settings import MergeMode, ProjectSettings
+from nightcrew.core.model.world import TaskView
+
+OWN_PREFIX = "nightcrew/"
+REVIEW_CONTEXT = "nightcrew/review"
+
+# GitHub's mergeable_state is undocumented; these are the values seen. Anything else is unknown.
+_STATES_FINE = frozenset({"clean", "unstable", "has_hooks"})
+
+
+class Truth(Enum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One answer: a stable code, the truth, and why, in words (empty for yes)."""
+
+    code: str
+    truth: Truth
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateView:
+    """All that the gate looks at."""
+
+    task: TaskView
+    pull: PullView
+    project: ProjectSettings
+    issue_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All terms that are not yes; the gate is open if there is none. `failed_checks` are those that say failure."""
+
+    shut: tuple[Term, ...]
+    failed_checks: tuple[Check, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        return not self.shut
+
+    def without(self, *codes: str) -> tuple[Term, ...]:
+        return tuple(term for term in self.shut if term.code not in codes)
+
+    @property
+    def words(self) -> str:
+        return "; ".join(term.words for term in self.shut)
+
+
+def _yes(code: str) -> Term:
+    return Term(code, Truth.YES)
+
+
+def _no(code: str, words: str) -> Term:
+    return Term(code, Truth.NO, words)
+
+
+def _unknown(code: str, words: str) -> Term:
+    return Term(code, Truth.UNKNOWN, words)
+
+
+def is_open(view: GateView) -> Term:
+    """The pull request is open."""
+    pull = view.pull.pull
+    return _yes("open") if pull.is_open and not pull.is_merged else _no("open", "the pull request is not open")
+
+
+def is_same_repository(view: GateView) -> Term:
+    """Its head is in the same repository: a fork's is never merged by itself."""
+    return _no("fork", "its head is in a fork") if view.pull.pull.is_fork else _yes("fork")
+
+
+def is_approved(view: GateView) -> Term:
+    """The newest verdict for the head SHA is approve, for this base, by an agent with no commit in base..head, and it
+    is on the forge."""
+    pull = view.pull.pull
+    verdict = view.task.verdict_for(pull.head_sha)
+    if verdict is None:
+        return _no("verdict", "no reviewer has approved this head")
+    if verdict.decision is not Decision.APPROVE:
+        return _no("verdict", f"{verdict.agent} asks for changes")
+    if verdict.base_ref != pull.base_ref:
+        return _no("verdict", f"the review was for base {verdict.base_ref}, not {pull.base_ref}")
+    if not verdict.posted:
+        return _no("verdict", "the review is not on the pull request yet")
+    if isinstance(view.pull.author_agents, Unknown):
+        return _unknown("verdict", f"who wrote the head is not known ({view.pull.author_agents.why})")
+    if verdict.agent in view.pull.author_agents.value and not _other_model_reviewed(view, verdict.model):
+        return _no("verdict", f"{verdict.agent} wrote part of it, so its approval does not count")
+    return _yes("verdict")
+
+
+def has_green_checks(view: GateView) -> Term:
+    """Every required check succeeded; where none is required, one real success exists and nothing failed or pends."""
+    if isinstance(view.pull.checks, Unknown):
+        return _unknown("checks", f"its checks are not known ({view.pull.checks.why})")
+    if isinstance(view.pull.required, Unknown):
+        return _unknown("checks", f"which checks are required is not known ({view.pull.required.why})")
+    required = required_contexts(view.project, view.pull.required.value.contexts)
+    real = counted_checks(view.project, view.pull.checks.value)
+    by_name: dict[str, list[Check]] = {}
+    for check in real:
+        by_name.setdefault(check.name, []).append(check)
+    if REVIEW_CONTEXT in required:
+        by_name[REVIEW_CONTEXT] = [check for check in view.pull.checks.value if check.name == REVIEW_CONTEXT]
+    missing = [name for name in required if not by_name.get(name)]
+    bad = [check for name in required for check in by_name.get(name, []) if not check.state.satisfies]
+    if missing:
+        return _no("checks", f"required checks have not reported: {', '.join(missing)}")
+    if bad:
+        return _no("checks", _describe(bad))
+    if any(name != REVIEW_CONTEXT for name in required):
+        return _yes("checks")
+    unsatisfied = [check for check in real if not check.state.satisfies]
+    if unsatisfied:
+        return _no("checks", _describe(unsatisfied))
+    if any(check.state is CheckState.SUCCESS for check in real):
+        return _yes("checks")
+    if view.project.merge.allow_without_ci and not real:
+        return _yes("checks")
+    return _no(
+        "checks",
+        "no check has succeeded on it (no CI, or it has not started); a repository without CI merges only with "
+        "merge.allow_without_ci or checks of its own",
+    )
+
+
+def has_no_objection(view: GateView) -> Term:
+    """No person's latest review asks for changes."""
+    if isinstance(view.pull.reviews, Unknown):
+        return _unknown("objection", f"its reviews are not known ({view.pull.reviews.why})")
+    objecting = [
+        review.author
+        for review in latest_reviews(view.pull.reviews.value)
+        if review.state is ReviewState.CHANGES_REQUESTED
+    ]
+    return _no("objection", f"{', '.join(objecting)} asked for changes") if objecting else _yes("objection")
+
+
+def has_required_approvals(view: GateView) -> Term:
+    """As many people have approved the head as the branch's rules demand."""
+    if isinstance(view.pull.required, Unknown) or isinstance(view.pull.reviews, Unknown):
+        return _unknown("approvals", "which approvals are required, or given, is not known")
+    need = view.pull.required.value.approvals
+    have = len(_approvals(view.pull))
+    if have >= need:
+        return _yes("approvals")
+    return _no("approvals", f"the branch's rules demand {need} approving review(s) by people, and it has {have}")
+
+
+def needs_no_queue(view: GateView) -> Term:
+    """The branch is merged directly, not through a merge queue."""
+    if isinstance(view.pull.required, Unknown):
+        return _unknown("queue", "whether a merge queue is demanded is not known")
+    if view.pull.required.value.merge_queue:
+        return _no("queue", "the branch's rules demand the forge's merge queue, which a person has to use")
+    return _yes("queue")
+
+
+def is_not_draft(view: GateView) -> Term:
+    """It is not a draft."""
+    return _no("draft", "it is a draft") if view.pull.pull.is_draft else _yes("draft")
+
+
+def is_not_held(view: GateView) -> Term:
+    """Neither the pull request nor the issue carries a hold label."""
+    holds = {name.lower() for name in view.project.merge.hold_labels}
+    held = [label for label in (*view.pull.pull.labels, *view.issue_labels) if label.lower() in holds]
+    return _no("hold", f"the label {held[0]!r} holds it") if held else _yes("hold")
+
+
+def is_mergeable(view: GateView) -> Term:
+    """The forge knows that it merges cleanly, and says nothing else against it."""
+    pull = view.pull.pull
+    if pull.mergeable is None:
+        return _unknown("mergeable", "whether it merges is not known yet")
+    if not pull.mergeable or pull.mergeable_state == "dirty":
+        return _no("conflict", f"it conflicts with {pull.base_ref}")
+    match pull.mergeable_state:
+        case state if state in _STATES_FINE:
+            return _yes("mergeable")
+        case "draft":
+            return _yes("mergeable")  # is_not_draft answers that
+        case "blocked":
+            return _no("mergeable", "the branch's rules do not allow the merge yet")
+        case "behind":
+            return _no("mergeable", f"it is behind {pull.base_ref}, and the branch's rules demand that it is not")
+        case state:
+            return _unknown("mergeable", f"the forge says {state!r} about merging it")
+
+
+def has_expected_base(view: GateView) -> Term:
+    """It goes where the task began."""
+    pull, task = view.pull.pull, view.task.task
+    if pull.base_ref == task.base_ref:
+        return _yes("base")
+    return _no("base", f"it goes to {pull.base_ref}, and the task began at {task.base_ref}")
+
+
+def has_free_paths(view: GateView) -> Term:
+    """It touches no protected path, or a person approved this very head."""
+    if isinstance(view.pull.paths, Unknown):
+        return _unknown("paths", f"which files it changes is not known ({view.pull.paths.why})")
+    touched = protected_paths(view.pull.paths.value, view.project.merge.protected_paths)
+    if not touched:
+        return _yes("paths")
+    if view.task.task.approved_sha == view.pull.pull.head_sha:
+        return _yes("paths")
+    if isinstance(view.pull.reviews, Unknown):
+        return _unknown("paths", "whether a person approved its protected files is not known")
+    if _approvals(view.pull):
+        return _yes("paths")
+    return _no("paths", f"it touches protected files ({', '.join(touched[:3])}), which takes a person's approval")
+
+
+def has_the_word(view: GateView) -> Term:
+    """Under `merge: ask`, a person gave their word for this very head."""
+    if view.project.merge.mode is MergeMode.AUTO:
+        return _yes("word")
+    if view.task.task.approved_sha == view.pull.pull.head_sha:
+        return _yes("word")
+    return _no("word", "a person has to say yes (nightcrew task approve)")
+
+
+TERMS: tuple[Callable[[GateView], Term], ...] = (
+    is_open,
+    is_same_repository,
+    is_approved,
+    has_green_checks,
+    has_no_objection,
+    has_required_approvals,
+    needs_no_queue,
+    is_not_draft,
+    is_not_held,
+    is_mergeable,
+    has_expected_base,
+    has_free_paths,
+    has_the_word,
+)
+
+
+def evaluate(view: GateView, terms: tuple[Callable[[GateView], Term], ...] = TERMS) -> Gate:
+    """The gate for one observation."""
+    answers = [term(view) for term in terms]
+    shut = tuple(answer for answer in answers if answer.truth is not Truth.YES)
+    return Gate(shut, failed_checks(view.project, view.pull))
+
+
+def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:
+    """The checks that stand in the way by having failed: required ones, or any where none is required."""
+    if isinstance(pull.checks, Unknown) or isinstance(pull.required, Unknown):
+        return ()
+    required = set(required_contexts(project, pull.required.value.contexts))
+    real = counted_checks(project, pull.checks.value)
+    return tuple(
+        check for check in real if check.state is CheckState.FAILURE and (not required or check.name in required)
+    )
+
+
+def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tuple[str, ...]:
+    """Required by the branch's rules, by the settings, and every engine check of the project; each once."""
+    own = tuple(OWN_PREFIX + check.name for check in project.checks)
+    return tuple(dict.fromkeys((*by_rules, *project.merge.required_checks, *own)))
+
+
+def counted_checks(project: ProjectSettings, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    """Nightcrew's own statuses count only where they are configured engine checks, and never the review."""
+    own = {OWN_PREFIX + check.name for check in project.checks}
+    return tuple(check for check in checks if not check.name.startswith(OWN_PREFIX) or check.name in own)
+
+
+def latest_reviews(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
+    """The latest review of each person that says something about approval; comments change nothing."""
+    latest: dict[str, Review] = {}
+    for review in reviews:
+        if review.state in (ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED):
+            latest[review.author] = review
+    return tuple(latest.values())
+
+
+def protected_paths(paths: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths that a protected pattern covers; `dir/**` covers everything below it, whatever its case."""
+    return tuple(path for path in paths if any(_covers(pattern.lower(), path.lower()) for pattern in patterns))
+
+
+def _covers(pattern: str, path: str) -> bool:
+    if pattern.endswith("/**"):
+        prefix = pattern[:-3]
+        return path == prefix or path.startswith(prefix + "/")
+    return fnmatchcase(path, pattern)
+
+
+def _approvals(pull: PullView) -> tuple[Review, ...]:
+    if isinstance(pull.reviews, Unknown):
+        return ()
+    return tuple(
+        review
+        for review in latest_reviews(pull.reviews.value)
+        if review.state is ReviewState.APPROVED and review.commit_sha == pull.pull.head_sha and not review.is_bot
+    )
+
+
+def _other_model_reviewed(view: GateView, model: str) -> bool:
+    """Only under `review.allow: other_model`: another model of the agent that wrote it."""
+    if view.project.review.allow.value != "other_model":
+        return False
+    return model not in {run.model for run in view.task.runs if run.role.value == "author"}
+
+
+def _describe(checks: list[Check]) -> str:
+    failed = sorted({check.name for check in checks if check.state is CheckState.FAILURE})
+    pending = sorted({check.name for check in checks if check.state is CheckState.PENDING})
+    parts = [f"checks failed: {', '.join(failed)}"] if failed else []
+    parts += [f"checks are not finished: {', '.join(pending)}"] if pending else []
+    return "; ".join(parts)

@@ -1,0 +1,52 @@
+"""A run of an author ended without usable work: try again, or ask a person?"""
+
+from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.task import Block
+from nightcrew.core.model.world import TaskView
+
+# Failures of the world around the agent: a cooldown bounds them, so they use up no attempt of the task.
+NOT_THE_TASKS_FAULT = frozenset(
+    {
+        FailureKind.RATE_LIMIT,
+        FailureKind.USAGE_WINDOW,
+        FailureKind.CREDITS,
+        FailureKind.AUTH,
+        FailureKind.MODEL_NOT_FOUND,
+        FailureKind.OVERLOADED,
+        FailureKind.NETWORK,
+        FailureKind.BILLING,
+    }
+)
+
+
+def uses_attempt(run: Run) -> bool:
+    """Whether a run counts against the limit of attempts: not if the world around it failed."""
+    failure = run.outcome.failure if run.outcome else None
+    return failure is None or failure.kind not in NOT_THE_TASKS_FAULT
+
+
+def attempts_used(view: TaskView, role: Role = Role.AUTHOR) -> int:
+    """Attempts used since a person last reset the task."""
+    return sum(1 for run in view.counted(role) if uses_attempt(run))
+
+
+def out_of_attempts(view: TaskView, limit: int) -> Block | None:
+    """The block of a task that has used up its attempts with nothing to show for them, else None. Rounds that a
+    review asked for are not failures, and each gives one attempt more."""
+    used = attempts_used(view)
+    if used < limit + view.task.cycles:
+        return None
+    last = view.last(Role.AUTHOR)
+    said = f" The last one: {describe_end(last)}." if last else ""
+    return Block("out_of_attempts", f"{used} attempts are used up.{said}")
+
+
+def describe_end(run: Run) -> str:
+    """How a run ended, in a few words."""
+    outcome = run.outcome
+    if outcome is None:
+        return f"{run.agent} has not been collected"
+    if outcome.failure is not None:
+        return f"{run.agent} failed ({outcome.failure.kind.value}): {outcome.failure.detail}"
+    return f"{run.agent} ended" + ("" if outcome.has_commits else " without any change")

@@ -1,0 +1,87 @@
+"""Words for a person: why a task is where it is. Every skin renders the same values through here."""
+
+from datetime import datetime, timedelta
+
+from nightcrew.core.ids import render_sha
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.world import TaskView
+from nightcrew.core.neutral import forge_text, one_line
+from nightcrew.core.policy.retrying import describe_end
+from nightcrew.core.reason import Wait
+
+MARK = "<!-- nightcrew:status -->"
+"""Hidden in the one comment that Nightcrew keeps on an issue; it is known by its recorded id all the same."""
+
+_LASTING = frozenset(
+    {"no_agent", "agent_not_usable", "no_agent_usable", "no_reviewer", "gate_shut", "blocked", "cooling", "no_route"}
+)
+
+
+def render_sentence(status: Status, wait: Wait | None, *, now: datetime) -> str:
+    """One sentence: why the task is where it is, what happens next, and when."""
+    if wait is None:
+        return "It is finished." if status is Status.DONE else f"It is {status.value}; the next look decides."
+    text = f"It is {status.value}: {wait.words.rstrip('.')}."
+    if wait.next:
+        text += " " + (wait.next if wait.next.endswith(".") else wait.next + ".")
+    if wait.until_at is not None:
+        text += f" Not before {wait.until_at:%Y-%m-%d %H:%M} UTC ({render_span(wait.until_at - now)})."
+    return text
+
+
+def render_span(span: timedelta) -> str:
+    """A span of time in two units at most: `in 2 h 5 min`, `3 min ago`, `now`."""
+    seconds = int(span.total_seconds())
+    size = abs(seconds)
+    if size < 5:
+        return "now"
+    days, rest = divmod(size, 86_400)
+    hours, rest = divmod(rest, 3600)
+    minutes, secs = divmod(rest, 60)
+    if days:
+        text = f"{days} d {hours} h" if hours else f"{days} d"
+    elif hours:
+        text = f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    elif minutes:
+        text = f"{minutes} min"
+    else:
+        text = f"{secs} s"
+    return f"in {text}" if seconds > 0 else f"{text} ago"
+
+
+def render_status_comment(view: TaskView, wait: Wait | None) -> str:
+    """The comment on the issue. It changes when something lasting changes, not with every look."""
+    task = view.task
+    lines = [MARK, f"**Nightcrew**: `{task.status.value}`"]
+    if task.route is not None:
+        model = f" ({one_line(task.route.model, 80)})" if task.route.model else ""
+        lines.append(f"- agent: {task.route.agent}{model}, {task.route.complexity.value} — {one_line(task.route.why)}")
+    if task.pull is not None:
+        lines.append(f"- pull request: #{task.pull}")
+    last = view.last(Role.AUTHOR)
+    if last is not None:
+        lines.append(f"- attempt {last.attempt}: {_doing(view, last.agent)}")
+    for verdict in view.verdicts[-1:]:
+        lines.append(f"- review of {render_sha(verdict.head_sha)} by {verdict.agent}: {verdict.decision.value}")
+    if task.status is Status.BLOCKED and task.block is not None:
+        lines.append(f"- **waits for a person**: {one_line(forge_text(task.block.words), 1500)}")
+        if task.block.answerable:
+            lines.append("- answer with a comment here, and it goes on")
+    elif wait is not None and wait.code in _LASTING:
+        lines.append(f"- waits: {one_line(forge_text(wait.words), 1500)}. {one_line(wait.next)}".rstrip())
+    return "\n".join(lines)
+
+
+def render_pull_note(wait: Wait | None) -> str:
+    """What stands in the way of the merge, for the pull request; empty if nothing does but time."""
+    if wait is None or wait.code != "gate_shut":
+        return ""
+    return f"{MARK}\n**Nightcrew** does not merge this yet: {one_line(forge_text(wait.words), 1500)}. {wait.next}"
+
+
+def _doing(view: TaskView, agent: str) -> str:
+    last = view.last(Role.AUTHOR)
+    if last is None or last.outcome is None:
+        return f"{agent} works on it"
+    return one_line(forge_text(describe_end(last)), 300)

@@ -1,0 +1,76 @@
+"""The values that deciding about one task hands around: what all tasks share, and the step that comes out."""
+
+from dataclasses import dataclass
+
+from nightcrew.core.actions import Action, MoveStatus
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.world import ProjectWorld, TaskView, World
+from nightcrew.core.policy.eligible import Slots
+from nightcrew.core.reason import Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What all tasks share, as far as it is left: run slots, the agent that round robin chose last, and the bases
+    (project and branch) on which a merge is under way."""
+
+    slots: Slots
+    last_agent: str = ""
+    merging: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one task does next: actions, or why it waits (with actions beside it, where they do not end the wait)."""
+
+    actions: tuple[Action, ...] = ()
+    wait: Wait | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One task to decide about: an open issue whose labels agree with the record."""
+
+    world: World
+    project: ProjectWorld
+    view: TaskView
+    issue: Issue
+    allowance: Allowance
+
+    @property
+    def task(self) -> Task:
+        return self.view.task
+
+    @property
+    def settings(self) -> ProjectSettings:
+        return self.project.settings
+
+    @property
+    def paused(self) -> Wait | None:
+        """Why no new work starts, if it is paused."""
+        if self.world.paused:
+            return Wait("paused", "Nightcrew is paused", "Resume it with `nightcrew resume`.")
+        if self.project.paused:
+            slug = self.settings.slug
+            return Wait("paused", f"{slug} is paused", f"Resume it with `nightcrew resume {slug}`.")
+        return None
+
+
+def act_on(*actions: Action) -> Stage:
+    return Stage(tuple(actions))
+
+
+def wait_for(code: str, words: str, next_step: str = "") -> Stage:
+    return Stage(wait=Wait(code, words, next_step))
+
+
+def move(task: Task, target: Status, evidence: Evidence, why: str) -> Stage:
+    return act_on(MoveStatus(task.key, task.status, target, evidence, why))
+
+
+def block(task: Task, reason: Block) -> Stage:
+    """Move to `blocked` with a reason for a person."""
+    return act_on(MoveStatus(task.key, task.status, Status.BLOCKED, Evidence.NEEDS_PERSON, reason.words, block=reason))

@@ -1,0 +1,26 @@
+"""`blocked`: a person has to act. An answer to a question, or a merge by hand, lets it go on."""
+
+from nightcrew.core.actions import FinishTask, MoveStatus
+from nightcrew.core.known import Known
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.stage import Case, Stage, act_on, wait_for
+
+
+def step_blocked(case: Case) -> Stage:
+    """Go on if the person has acted, else say what they are asked for."""
+    task, pull = case.task, case.view.pull
+    if isinstance(pull, Known) and pull.value is not None and pull.value.pull.is_merged:
+        why = f"pull request #{pull.value.pull.number} is merged"
+        return act_on(FinishTask(task.key, task.status, merged=True, why=why))
+    reason = task.block
+    if reason is not None and reason.answerable and case.view.answered:
+        target = Status.ROUTED if task.route is not None else Status.NEW
+        why = "a person with write access answered"
+        return act_on(MoveStatus(task.key, task.status, target, Evidence.PERSON, why, reset=True))
+    words = reason.words if reason is not None else "a person set it to blocked"
+    next_step = (
+        "Answer with a comment on the issue."
+        if reason is not None and reason.answerable
+        else ("Put it right and set status:new or status:routed, or use `nightcrew task retry` or `unblock`.")
+    )
+    return wait_for("blocked", words, next_step)

@@ -1,0 +1,54 @@
+"""`in_progress` without a live run: publish what the author did, try again, or ask a person."""
+
+from nightcrew.core.actions import MoveStatus, PublishWork
+from nightcrew.core.known import Unknown
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.report import AuthorReport, ReportedOutcome
+from nightcrew.core.model.run import Role, Run, RunOutcome
+from nightcrew.core.model.task import Block
+from nightcrew.core.policy.retrying import describe_end
+from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.pull_end import follow_pull_end
+
+
+def step_in_progress(case: Case) -> Stage:
+    """The step after the author's last run."""
+    ended = follow_pull_end(case)
+    if ended is not None:
+        return ended
+    run = case.view.last(Role.AUTHOR)
+    if run is None or run.outcome is None:
+        return _again(case, "no author run of it is known")
+    outcome = run.outcome
+    if outcome.failure is not None:
+        return _again(case, describe_end(run))
+    if not isinstance(outcome.report, AuthorReport):
+        return _again(case, f"{run.agent} left no report")
+    if outcome.report.outcome is not ReportedOutcome.DONE:
+        return block(case.task, _asked(run, outcome.report))
+    return _publish(case, run, outcome)
+
+
+def _publish(case: Case, run: Run, outcome: RunOutcome) -> Stage:
+    if isinstance(case.view.pull, Unknown):
+        return wait_for("pull_unknown", f"its pull request could not be read ({case.view.pull.why})")
+    pull = case.view.pull.value
+    before = pull.pull.head_sha if pull is not None else case.task.started_from
+    if outcome.head_sha is None or outcome.head_sha == before:
+        return _again(case, f"{run.agent} said done and changed nothing")
+    return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done"))
+
+
+def _again(case: Case, why: str) -> Stage:
+    return act_on(MoveStatus(case.task.key, case.task.status, Status.ROUTED, Evidence.RUN_FAILED, why))
+
+
+def _asked(run: Run, report: AuthorReport) -> Block:
+    """Declined and needs_input are outcomes for a person; a comment answers them."""
+    match report.outcome:
+        case ReportedOutcome.NEEDS_INPUT:
+            return Block("needs_input", f"{run.agent} asks: {report.question or report.summary}", answerable=True)
+        case ReportedOutcome.DECLINED:
+            return Block("declined", f"{run.agent} declined: {report.why or report.summary}", answerable=True)
+        case _:
+            return Block("agent_blocked", f"{run.agent} cannot go on: {report.why or report.summary}", answerable=True)

@@ -1,0 +1,72 @@
+"""`in_review`: with the verdict for the head, merge through the gate, or go back for changes."""
+
+from nightcrew.core.actions import MergePull, MoveStatus, PostVerdict
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.report import Decision
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
+from nightcrew.core.policy.reviewing import out_of_cycles
+from nightcrew.core.reason import Wait
+from nightcrew.core.stage import Case, Stage, act_on, block, move
+from nightcrew.core.step.needs_review import own_checks
+from nightcrew.core.step.pull_end import open_pull
+
+
+def step_in_review(case: Case) -> Stage:
+    """The step after the review of the head."""
+    pull = open_pull(case)
+    if isinstance(pull, Stage):
+        return pull
+    checks = own_checks(case, pull)
+    verdict = case.view.verdict_for(pull.pull.head_sha)
+    if verdict is None:
+        return Stage((*checks, *_no_verdict(case, pull).actions))
+    if not verdict.posted:
+        why = "the verdict is not on the pull request yet"
+        post = PostVerdict(case.task.key, verdict.run, pull.pull.number, verdict.head_sha, why)
+        return Stage((*checks, post))
+    if verdict.decision is Decision.REQUEST_CHANGES:
+        return _back(case, f"{verdict.agent} asks for changes: {verdict.summary}")
+    step = _through_gate(case, pull, verdict)
+    return Stage((*checks, *step.actions), step.wait)
+
+
+def _no_verdict(case: Case, pull: PullView) -> Stage:
+    last = case.view.last(Role.REVIEWER)
+    if last is not None and last.head_sha == pull.pull.head_sha:
+        return move(case.task, Status.NEEDS_REVIEW, Evidence.REVIEW_FAILED, f"{last.agent} gave no verdict")
+    return move(case.task, Status.NEEDS_REVIEW, Evidence.HEAD_MOVED, "the head is not the one that was reviewed")
+
+
+def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
+    gate = evaluate(GateView(case.view, pull, case.settings, case.issue.labels))
+    if gate.failed_checks:
+        names = ", ".join(sorted({check.name for check in gate.failed_checks}))
+        return _back(case, f"checks failed on the head: {names}")
+    if not gate.is_open:
+        return Stage(wait=explain(gate))
+    base = (case.settings.slug, pull.pull.base_ref)
+    if base in case.allowance.merging:
+        return Stage(wait=Wait("merge_turn", f"another merge into {base[1]} is under way", "It is next."))
+    why = f"{verdict.agent} approved {verdict.head_sha[:10]}, and its checks are green"
+    return act_on(MergePull(case.task.key, pull.pull.number, verdict.head_sha, pull.pull.base_ref, why))
+
+
+def explain(gate: Gate) -> Wait:
+    """Why the gate is shut. What is only unknown or not finished waits; anything else needs somebody."""
+    pending = all(
+        term.truth is Truth.UNKNOWN or (term.code == "checks" and term.words.startswith("checks are not finished"))
+        for term in gate.shut
+    )
+    if pending:
+        return Wait("gate_waits", gate.words, "It merges by itself once that is settled.")
+    return Wait("gate_shut", gate.words, "It merges by itself once that no longer holds.")
+
+
+def _back(case: Case, why: str) -> Stage:
+    spent = out_of_cycles(case.view, case.settings, why)
+    if spent is not None:
+        return block(case.task, spent)
+    return act_on(MoveStatus(case.task.key, case.task.status, Status.ROUTED, Evidence.CHANGES_REQUESTED, why))

@@ -1,0 +1,71 @@
+"""Runs that have not been collected: collect those that ended, finish starting those cut short, end those that are
+no longer wanted, and wait for the rest."""
+
+from datetime import timedelta
+
+from nightcrew.core.actions import Action, CollectRun, ResumeStart, StopRun
+from nightcrew.core.known import Known
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.run import Probe, Role, Run, RunState, RunView
+from nightcrew.core.model.world import TaskView, World
+from nightcrew.core.reason import Wait
+
+OVERDUE_S = 60.0
+"""How long after its deadline a session is left to end itself before the engine ends it."""
+
+# The status in which a run of a role belongs, and the one from which it is started.
+_PLACE = {
+    Role.AUTHOR: (Status.IN_PROGRESS, Status.ROUTED),
+    Role.REVIEWER: (Status.IN_REVIEW, Status.NEEDS_REVIEW),
+    Role.ROUTER: (Status.NEW, Status.NEW),
+}
+
+
+def follow_live(world: World, view: TaskView, *, wanted: bool) -> Action | Wait | None:
+    """The step that the task's live runs ask for; None if there is none. `wanted` False: the task is being ended or
+    moved by hand, so whatever runs has to end first."""
+    for live in view.live:
+        step = _follow_run(world, view, live, wanted and _belongs(view, live.run))
+        if step is not None:
+            return step
+    return None
+
+
+def _follow_run(world: World, view: TaskView, live: RunView, wanted: bool) -> Action | Wait:
+    run, key = live.run, view.task.key
+    if live.has_result:
+        return CollectRun(key, run.id, lost=False, why=f"{run.agent} has ended")
+    if live.session is Probe.UNKNOWN:
+        return Wait("session_unknown", f"whether {run.agent} still runs is not known", "It is looked for again.")
+    if live.session is Probe.ALIVE:
+        return _follow_alive(world, view, run, wanted)
+    if run.state is RunState.STARTING and wanted:
+        return ResumeStart(key, run.id, "its start was cut short")
+    why = "its start was cut short" if run.state is RunState.STARTING else "its session is gone and left no result"
+    return CollectRun(key, run.id, lost=True, why=why)
+
+
+def _follow_alive(world: World, view: TaskView, run: Run, wanted: bool) -> Action | Wait:
+    key = view.task.key
+    if run.state is RunState.STARTING and wanted:
+        return ResumeStart(key, run.id, "its session is there, its start was not recorded")
+    if not wanted:
+        return StopRun(key, run.id, "its work is no longer wanted")
+    since = run.started_at or run.created_at
+    deadline_at = since + timedelta(seconds=run.deadline_s)
+    if world.now > deadline_at + timedelta(seconds=OVERDUE_S):
+        return StopRun(key, run.id, "it is past its deadline")
+    doing = {Role.AUTHOR: "works on it", Role.REVIEWER: "reviews it", Role.ROUTER: "judges how hard it is"}[run.role]
+    return Wait("running", f"{run.agent} {doing}", "The result is collected as soon as it ends.", deadline_at)
+
+
+def _belongs(view: TaskView, run: Run) -> bool:
+    running_in, started_from = _PLACE[run.role]
+    status = view.task.status
+    if status is not running_in and not (run.state is RunState.STARTING and status is started_from):
+        return False
+    pull = view.pull.value.pull if isinstance(view.pull, Known) and view.pull.value is not None else None
+    if pull is not None and not pull.is_open:
+        return False  # merged or closed by hand: nothing is left to do on it
+    # A push during the review voids it.
+    return run.role is not Role.REVIEWER or pull is None or pull.head_sha == run.head_sha

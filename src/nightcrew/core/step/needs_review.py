@@ -1,0 +1,47 @@
+"""`needs_review`: find a reviewer for the head, and run the project's own checks beside it."""
+
+from nightcrew.core.actions import RunChecks, StartRun
+from nightcrew.core.known import Unknown
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.pull import CheckState, PullView
+from nightcrew.core.model.task import Block
+from nightcrew.core.policy.merging import OWN_PREFIX
+from nightcrew.core.policy.reviewing import choose_reviewer
+from nightcrew.core.reason import Wait
+from nightcrew.core.stage import Case, Stage, block, move
+from nightcrew.core.step.pull_end import open_pull
+
+
+def step_needs_review(case: Case) -> Stage:
+    """Start a reviewer, or say what it waits for."""
+    pull = open_pull(case)
+    if isinstance(pull, Stage):
+        return pull
+    checks = own_checks(case, pull)
+    if case.view.verdict_for(pull.pull.head_sha) is not None:
+        return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
+    if case.paused:
+        return Stage(checks, case.paused)
+    answer = choose_reviewer(case.world, case.settings, case.view, pull, slots=case.allowance.slots)
+    match answer:
+        case StartRun():
+            return Stage((*checks, answer))
+        case Wait():
+            return Stage(checks, answer)
+        case Block():
+            return block(case.task, answer)
+
+
+def own_checks(case: Case, pull: PullView) -> tuple[RunChecks, ...]:
+    """Run those engine checks of the project that have not answered for this head. One that says pending and is not
+    under way was cut short, and runs again."""
+    if not case.settings.checks or isinstance(pull.checks, Unknown) or isinstance(pull.base_sha, Unknown):
+        return ()
+    if pull.pull.mergeable is False:
+        return ()
+    answered = {check.name for check in pull.checks.value if check.state is not CheckState.PENDING}
+    missing = tuple(check.name for check in case.settings.checks if OWN_PREFIX + check.name not in answered)
+    if not missing:
+        return ()
+    why = "the project's own checks have not answered for this head"
+    return (RunChecks(case.task.key, pull.pull.number, pull.pull.head_sha, pull.base_sha.value, missing, why),)

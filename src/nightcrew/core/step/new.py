@@ -1,0 +1,17 @@
+"""`new`: find out who works on it."""
+
+from nightcrew.core.model.task import Block
+from nightcrew.core.policy.routing import choose_route
+from nightcrew.core.reason import Wait
+from nightcrew.core.stage import Case, Stage, act_on, block
+
+
+def step_new(case: Case) -> Stage:
+    """Record a route, ask a router for one, or say what keeps it."""
+    if case.paused:
+        return Stage(wait=case.paused)
+    why_full = case.allowance.slots.why_full(case.settings.slug, case.world.settings.router.agent)
+    answer = choose_route(case.world, case.view, case.issue, after=case.allowance.last_agent, why_no_slot=why_full)
+    if isinstance(answer, Wait):
+        return Stage(wait=answer)
+    return block(case.task, answer) if isinstance(answer, Block) else act_on(answer)

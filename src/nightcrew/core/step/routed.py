@@ -1,0 +1,58 @@
+"""`routed`: start its author when there is room, with another agent if its own may not be used."""
+
+from nightcrew.core.actions import StartRun
+from nightcrew.core.known import Known, Unknown
+from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.run import Role
+from nightcrew.core.policy.retrying import out_of_attempts
+from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute
+from nightcrew.core.reason import Wait
+from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.pull_end import follow_pull_end
+
+
+def step_routed(case: Case) -> Stage:
+    """Start the author, route it anew, or say what it waits for."""
+    ended = follow_pull_end(case)
+    if ended is not None:
+        return ended
+    if case.paused:
+        return Stage(wait=case.paused)
+    if case.issue.has_label(NO_AGENT_LABEL):
+        return wait_for("no_agent", f"the label {NO_AGENT_LABEL!r} keeps agents away", "Take the label off.")
+    spent = out_of_attempts(case.view, case.settings.attempts)
+    if spent is not None:
+        return block(case.task, spent)
+    other = reroute(case.world, case.view)
+    if isinstance(other, Wait):
+        return Stage(wait=other)
+    if other is not None:
+        return act_on(other)
+    return _start(case)
+
+
+def _start(case: Case) -> Stage:
+    route = case.task.route
+    if route is None:
+        return wait_for("no_route", "its route is not known")
+    if isinstance(case.project.base_ref, Unknown):
+        return wait_for("base_unknown", f"the default branch is not known ({case.project.base_ref.why})")
+    full = case.allowance.slots.why_full(case.settings.slug, route.agent)
+    if full:
+        return wait_for("slot", full, f"{route.agent} starts when a slot is free.")
+    limits = case.world.settings.limits
+    pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
+    return act_on(
+        StartRun(
+            task=case.task.key,
+            source=case.task.status,
+            role=Role.AUTHOR,
+            agent=route.agent,
+            model=route.model,
+            attempt=len(case.view.runs_of(Role.AUTHOR)) + 1,
+            deadline_s=limits.timeouts_s.get(route.complexity, limits.timeouts_s[Complexity.MEDIUM]),
+            why=route.why,
+            head_sha=pull.pull.head_sha if pull else None,
+            generation=case.world.settings.generation,
+        )
+    )
