@@ -1,0 +1,113 @@
+"""A coding CLI, as the engine sees it: what to run, and how to read what it left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from nightcrew.core.failures import Failure
+from nightcrew.core.model.report import Report, Usage
+from nightcrew.core.model.run import Role
+from nightcrew.ports.runtime import ShowRule
+
+
+@dataclass(frozen=True, slots=True)
+class AgentJob:
+    """What a run needs from its CLI. `prompt` is the whole prompt; `folder` the run folder (absolute), which the CLI
+    must be able to write; `workspace` its working directory; `report` the file it must write its report to (inside
+    `folder`); `session` a UUID for its own session; `env` the resolved variables of the agent's settings. A reviewer
+    and a router must not be able to change the workspace, as far as the CLI can keep that."""
+
+    role: Role
+    prompt: str
+    folder: Path
+    workspace: Path
+    report: Path
+    model: str
+    session: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    resume: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCommand:
+    """What to start. `files` are to be written into the run folder first (name to content); `stdin` names one of them
+    as the agent's standard input; `env` is added to the clean environment; `show` renders its stream for the pane."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    stdin: str = ""
+    show: tuple[ShowRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutput:
+    """What a run left: the raw streams, the exit code (128+n by signal), whether its deadline ended it, and the text
+    of the report file (None if it was not written). Streams are bytes as the CLI wrote them."""
+
+    role: Role
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+    timed_out: bool
+    report: str | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the adapter reads it: a report in the strict shape of the role, or a failure; never both None. What is
+    unclear is a failure. `session` is the CLI's own session id, for resuming."""
+
+    report: Report | None
+    failure: Failure | None
+    usage: Usage = Usage()
+    session: str = ""
+
+
+class Enforcement:
+    """How far a CLI keeps a limit: three words used in the table that `config check` shows."""
+
+    ENFORCED = "enforced"
+    ADVICE = "advice"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One row of the table: what is limited, how far the CLI keeps it, and by which means."""
+
+    what: str
+    how_far: str
+    means: str
+
+
+class Agent(Protocol):
+    """An adapter for one CLI. Pure apart from what the engine does with its answers: it starts nothing itself."""
+
+    @property
+    def name(self) -> str:
+        """The name of the agent in the settings."""
+        ...
+
+    @property
+    def program(self) -> str:
+        """The program that must be on PATH."""
+        ...
+
+    def command(self, job: AgentJob) -> AgentCommand:
+        """The exact non-interactive command of a job. Invalid if the job cannot be done by this CLI."""
+        ...
+
+    def read(self, output: RunOutput) -> Reading:
+        """Read a finished run. Never raises for bad output: that is a failure of kind bad_output or crash."""
+        ...
+
+    def limits(self) -> tuple[Limit, ...]:
+        """What this CLI enforces of our limits, and what is only advice."""
+        ...
+
+    def homes(self) -> tuple[str, ...]:
+        """What the CLI reads and writes outside the workspace (login, logs), as words for a person."""
+        ...

@@ -1,0 +1,137 @@
+"""Where pull requests, checks and merges live."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.pull import Check, MergeAnswer, Pull, Required, Review
+from nightcrew.core.model.report import Finding
+from nightcrew.core.model.settings import MergeMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """What the forge says of a repository. `slug` is its present name (it may have been renamed)."""
+
+    id: int
+    slug: str
+    default_branch: str
+    is_private: bool
+    can_push: bool
+    merge_methods: frozenset[MergeMethod]
+    web_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """Where git fetches and pushes, and the variables (never arguments) that carry its credentials to git."""
+
+    url: str
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NewPull:
+    """A pull request to open: branches of the same repository."""
+
+    title: str
+    body: str
+    head_ref: str
+    base_ref: str
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewStatus:
+    """A commit status. `state` is error, failure, pending or success; `description` at most 140 characters."""
+
+    context: str
+    state: str
+    description: str
+    target_url: str = ""
+
+
+class Scm(Protocol):
+    """Pull requests and merging in a project (`owner/repo`). Same guarantees and errors as Tracker."""
+
+    async def fetch_repository(self, project: str) -> Repository:
+        """The repository. Missing if it is not there or not visible."""
+        ...
+
+    async def fetch_remote(self, project: str) -> Remote:
+        """Where git talks to, with credentials that hold for the next operation."""
+        ...
+
+    async def fetch_pull(self, project: str, number: int) -> Pull:
+        """One pull request, as now."""
+        ...
+
+    async def find_pull(self, project: str, *, head_ref: str, base_ref: str = "") -> Pull | None:
+        """The newest pull request from this branch of this repository: an open one first, else the latest closed."""
+        ...
+
+    async def create_pull(self, project: str, new: NewPull) -> Pull:
+        """Open a pull request. If one is already open for the same branches, that one is returned."""
+        ...
+
+    async def update_pull(
+        self, project: str, number: int, *, title: str | None = None, body: str | None = None
+    ) -> None:
+        """Replace title or body. Idempotent."""
+        ...
+
+    async def mark_ready(self, project: str, number: int) -> None:
+        """Take a draft out of draft. Idempotent. Denied where the forge cannot do it with these credentials."""
+        ...
+
+    async def list_pull_paths(self, project: str, number: int) -> tuple[str, ...]:
+        """Every path the pull request touches, old names of renames included."""
+        ...
+
+    async def list_reviews(self, project: str, number: int) -> tuple[Review, ...]:
+        """All submitted reviews, oldest first."""
+        ...
+
+    async def post_review(
+        self, project: str, number: int, *, sha: Sha, body: str, findings: tuple[Finding, ...] = ()
+    ) -> int:
+        """A review of state COMMENT on exactly `sha`, with its findings as line comments where the diff has the line
+        and in the body where not. Returns its id. Not idempotent: after OutcomeUnknown look at list_reviews."""
+        ...
+
+    async def list_checks(self, project: str, sha: Sha) -> tuple[Check, ...]:
+        """Check runs and commit statuses of a SHA joined: the newest of each name and source, all pages.
+        Denied if the credentials cannot read check runs."""
+        ...
+
+    async def post_status(self, project: str, sha: Sha, status: NewStatus) -> None:
+        """Set a commit status. Repeating it is harmless."""
+        ...
+
+    async def fetch_required(self, project: str, branch: str) -> Required:
+        """What rulesets and classic protection demand of a branch, joined. Raises where either cannot be read and
+        that could hide a demand."""
+        ...
+
+    async def merge_pull(
+        self, project: str, number: int, *, sha: Sha, method: MergeMethod, title: str, message: str
+    ) -> MergeAnswer:
+        """Merge, pinned to `sha`. OutcomeUnknown after a lost answer: read the pull request back."""
+        ...
+
+    async def find_branch(self, project: str, branch: str) -> Sha | None:
+        """The SHA of a branch, None if there is no such branch."""
+        ...
+
+    async def delete_branch(self, project: str, branch: str) -> None:
+        """Delete a branch. Idempotent: absent is fine."""
+        ...
+
+    async def set_pull_open(self, project: str, number: int, *, is_open: bool) -> None:
+        """Close (unmerged) or reopen. Idempotent."""
+        ...
+
+    async def fetch_check_log(self, project: str, check: Check) -> str:
+        """The log or output of a check, as text, cut at its end to 200,000 characters; empty if there is none."""
+        ...

@@ -1,0 +1,180 @@
+"""What chat, web, API and CLI may ask of Nightcrew. All of them speak this port; none writes state by itself."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.run import Run
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.reason import Wait
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """A task with the reason for which it is where it is. `sentence` is that reason in one sentence for a person:
+    why, what happens next, and when. `open_run` is the run that works on it now. `url` is the issue's page."""
+
+    task: Task
+    wait: Wait | None
+    sentence: str
+    open_run: Run | None = None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDetail:
+    """Everything about one task. Events newest last, at most 200."""
+
+    summary: TaskSummary
+    runs: tuple[Run, ...]
+    verdicts: tuple[Verdict, ...]
+    events: tuple[Event, ...]
+    workspace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectStatus:
+    slug: str
+    forge: str
+    base_ref: str
+    paused: bool
+    tasks: Mapping[str, int]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStatus:
+    """`available` None: could not be looked for."""
+
+    name: str
+    adapter: str
+    available: bool | None
+    running: int
+    max_runs: int
+    cooldowns: tuple[Cooldown, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """`ticks` counts the passes since start; `problems` are things a person should look at. `running` False: this was
+    read from the store while no service was running."""
+
+    version: str
+    running: bool
+    paused: bool
+    started_at: datetime | None
+    last_tick_at: datetime | None
+    next_tick_at: datetime | None
+    ticks: int
+    projects: tuple[ProjectStatus, ...]
+    agents: tuple[AgentStatus, ...]
+    problems: tuple[str, ...] = ()
+    home: str = ""
+    pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogPiece:
+    """A piece of a run's output, as readable text with terminal codes removed. `next_offset` is where to go on;
+    `ended` that the run is over and nothing more will come."""
+
+    text: str
+    next_offset: int
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetail:
+    run: Run
+    prompt: str
+    folder: str
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a command: whether anything was changed, and one line for the person."""
+
+    changed: bool
+    words: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+class Service(Protocol):
+    """Errors: Missing (no such task, run, project), Conflict (not possible now, and why), Invalid (bad argument),
+    Unavailable (the service is not running, for commands that change something)."""
+
+    async def status(self) -> ServiceStatus: ...
+
+    async def list_tasks(
+        self, *, project: str | None = None, include_done: bool = False
+    ) -> tuple[TaskSummary, ...]: ...
+
+    async def get_task(self, key: TaskKey) -> TaskDetail: ...
+
+    async def resolve_task(self, text: str) -> TaskKey:
+        """Read `owner/repo#42`, `repo#42` or `42`. Missing if there is none, Conflict naming all if there are more."""
+        ...
+
+    async def load_diff(self, key: TaskKey) -> str:
+        """The task's branch against its base, as a unified diff."""
+        ...
+
+    async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
+        """File an issue with the intake label; `data` has `task` and `url`."""
+        ...
+
+    async def approve_task(self, key: TaskKey) -> Answer:
+        """A person's word for the merge of the head as it is now."""
+        ...
+
+    async def retry_task(self, key: TaskKey) -> Answer:
+        """Start anew from `new`, with the counters at zero; work on the branch is kept."""
+        ...
+
+    async def stop_task(self, key: TaskKey) -> Answer:
+        """End the run at work and block the task; its work is kept."""
+        ...
+
+    async def block_task(self, key: TaskKey, *, why: str) -> Answer: ...
+
+    async def unblock_task(self, key: TaskKey) -> Answer: ...
+
+    async def close_task(self, key: TaskKey) -> Answer:
+        """Close the issue without merging; a run at work is ended, its work kept."""
+        ...
+
+    async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]: ...
+
+    async def get_run(self, run: RunId) -> RunDetail: ...
+
+    async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece: ...
+
+    async def list_events(
+        self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None
+    ) -> tuple[Event, ...]: ...
+
+    def subscribe(self) -> AsyncIterator[Event]:
+        """Facts as they happen. A slow reader misses some and gets an event of kind `bus.gap` instead."""
+        ...
+
+    async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
+        """Paused: no new work starts; what runs goes on, is collected, reviewed and merged."""
+        ...
+
+    async def attach_argv(self, key: TaskKey) -> Sequence[str]:
+        """The command that attaches a terminal to the task's session. Missing if none lives."""
+        ...
+
+    async def wake(self) -> Answer:
+        """Look now instead of at the next tick."""
+        ...
+
+    async def render_config(self) -> Mapping[str, object]:
+        """The settings in force, as plain values; secrets only as references."""
+        ...

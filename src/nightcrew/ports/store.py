@@ -1,0 +1,141 @@
+"""Where facts are kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.lifecycle import Edge
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.route import Route
+from nightcrew.core.model.run import Run
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """What a conditional request needs, and the answer it validates. `principal` is a digest of the credentials: an
+    ETag holds for one token only."""
+
+    url: str
+    principal: str
+    etag: str
+    link: str
+    body: bytes
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One line of the journal. `state` is intent, done, refused or unknown."""
+
+    id: int
+    key: str
+    kind: str
+    state: str
+    task: TaskKey | None
+    run: RunId | None
+    detail: str
+    at: datetime
+
+
+class Store(Protocol):
+    """Every method is one transaction, whole even if its caller is cancelled. Writes with `event` record it in the
+    same transaction. Errors: Unavailable (locked longer than the limit, disk full), Missing, Conflict."""
+
+    @property
+    def writes(self) -> int:
+        """How many write transactions this process has committed: as long as it stands, what was loaded still holds."""
+        ...
+
+    async def load_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[Task, ...]: ...
+
+    async def find_task(self, key: TaskKey) -> Task | None: ...
+
+    async def record_task(self, task: Task, *, event: Event) -> bool:
+        """Insert; False (and nothing written) if the task exists."""
+        ...
+
+    async def save_task(self, task: Task, *, event: Event | None = None) -> None:
+        """Replace every field but the status fields (`status`, `moving_to`). Missing if there is no such task. A save
+        that changes nothing leaves `updated_at` alone."""
+        ...
+
+    async def change_status(
+        self, key: TaskKey, edge: Edge, *, event: Event, task: Task | None = None, labels_follow: bool = True
+    ) -> None:
+        """Move the status along `edge`, with its event, and save `task`'s other fields if given, in one transaction.
+        `labels_follow` sets `moving_to`. Conflict if the stored status is not the edge's source."""
+        ...
+
+    async def settle_status(self, key: TaskKey) -> None:
+        """The labels on the forge agree: clear `moving_to`."""
+        ...
+
+    async def record_run(self, run: Run, *, event: Event) -> bool:
+        """Insert the intent; False if this task has a run of that role and attempt. Conflict if it has an open author
+        run and this is an author run."""
+        ...
+
+    async def save_run(self, run: Run, *, event: Event | None = None) -> None:
+        """Replace a run's mutable fields (state, times, outcome, agent_session, head_sha)."""
+        ...
+
+    async def find_run(self, run: RunId) -> Run | None: ...
+
+    async def load_runs(
+        self, *, task: TaskKey | None = None, open_only: bool = False, limit: int = 1000
+    ) -> tuple[Run, ...]:
+        """Oldest first; with a limit, the newest that many."""
+        ...
+
+    async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None: ...
+
+    async def record_verdict(self, verdict: Verdict, *, event: Event) -> bool:
+        """Insert; False if the run has one already."""
+        ...
+
+    async def mark_verdict_posted(self, run: RunId, *, review_id: int, event: Event) -> None: ...
+
+    async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]: ...
+
+    async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
+        """Ids of the reviews on the forge that Nightcrew wrote for this task."""
+        ...
+
+    async def load_cooldowns(self) -> tuple[Cooldown, ...]: ...
+
+    async def save_cooldown(self, cooldown: Cooldown, *, event: Event) -> None: ...
+
+    async def clear_cooldowns(self, *, agent: str, model: str | None, event: Event) -> int: ...
+
+    async def record_event(self, event: Event) -> int: ...
+
+    async def load_events(
+        self, *, task: TaskKey | None = None, after: int = 0, limit: int = 500, newest: bool = False
+    ) -> tuple[Event, ...]: ...
+
+    async def record_intent(
+        self, *, key: str, kind: str, task: TaskKey | None, run: RunId | None, detail: str, at: datetime
+    ) -> int:
+        """Write down an effect before it is made; returns its journal id."""
+        ...
+
+    async def settle_effect(self, effect: int, *, state: str, detail: str, at: datetime) -> None: ...
+
+    async def load_effects(self, *, open_only: bool = False, task: TaskKey | None = None) -> tuple[Effect, ...]: ...
+
+    async def find_value(self, name: str) -> str | None:
+        """Small facts without a table of their own (cursors, the pause switch)."""
+        ...
+
+    async def save_value(self, name: str, value: str) -> None: ...
+
+    async def load_values(self, prefix: str) -> Mapping[str, str]: ...
+
+    async def find_validator(self, *, url: str, principal: str) -> Validator | None: ...
+
+    async def save_validators(self, validators: Sequence[Validator]) -> None: ...

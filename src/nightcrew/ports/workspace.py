@@ -1,0 +1,146 @@
+"""Where authors work: git worktrees, and everything the engine does with git."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from nightcrew.core.ids import RunId, Sha
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings
+from nightcrew.ports.scm import Remote
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSpec:
+    """The workspace of a task. `branch` is its branch; `base_ref` the branch it starts from; `start` the SHA to start
+    at when the branch already has work (the pull request's head), else None for the fetched base; `lease` the run
+    that writes to it."""
+
+    project: str
+    number: int
+    branch: str
+    base_ref: str
+    lease: RunId
+    start: Sha | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A ready workspace: its folder, the base SHA its branch started from, HEAD now, and warnings for the task."""
+
+    path: Path
+    base_sha: Sha
+    head_sha: Sha
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run left: HEAD now, and whether uncommitted work had to be committed for it. `problems` are words for
+    the task (a hook's output, files left out)."""
+
+    head_sha: Sha
+    committed_for_it: bool
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of base..head. `agents` are those named by Nightcrew's trailer or author on it."""
+
+    sha: Sha
+    subject: str
+    author: str
+    agents: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeConflict:
+    """Two commits do not merge; the paths in conflict."""
+
+    paths: tuple[str, ...]
+
+
+class Workspace(Protocol):
+    """Two bare repositories a project (the engine's own, and the agents') and the worktrees of tasks.
+
+    The engine never runs git under hooks, filters, fsmonitor or configuration that an agent could write. Nothing is
+    removed that holds work not saved elsewhere. Errors: Unavailable (network, time limit), Conflict (another run
+    holds the lease; remote moved), Missing, Invalid, Denied.
+    """
+
+    async def fetch(self, project: str, remote: Remote) -> None:
+        """Bring all branches of the remote into the engine's repository, creating both repositories at first."""
+        ...
+
+    async def find_branch(self, project: str, branch: str) -> Sha | None:
+        """The SHA of a branch as last fetched."""
+        ...
+
+    async def ensure_workspace(self, spec: WorkspaceSpec) -> Checkout:
+        """Have the worktree whole, on its branch, leased to `spec.lease`. Adopts or repairs what a crash left; asking
+        twice is asking once. Conflict names the holder if another run has the lease."""
+        ...
+
+    async def prepare(self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path) -> tuple[str, ...]:
+        """Make a fresh workspace usable: the setup commands and named files, once a workspace, each with its limit;
+        output is appended to `log`. Returns warnings; Invalid if a setup command fails."""
+        ...
+
+    async def collect(self, project: str, number: int, *, agent: str, commit: CommitSettings, message: str) -> Left:
+        """Commit what a run left uncommitted (as the agent), and bring the branch's commits into the engine's
+        repository with object checks on. A rebase or merge left in progress is ended first, its work kept."""
+        ...
+
+    async def release(self, project: str, number: int, *, lease: RunId) -> None:
+        """Give up the lease. Idempotent; a lease of another run is left alone."""
+        ...
+
+    async def push(self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None) -> None:
+        """Have `branch` on the remote at `sha`: fast-forward from `expected` (None: it does not exist). Verified by
+        reading the remote. Conflict if it is elsewhere; never forces. Idempotent."""
+        ...
+
+    async def list_commits(self, project: str, *, base: Sha, head: Sha) -> tuple[Commit, ...]:
+        """base..head, oldest first."""
+        ...
+
+    async def is_ancestor(self, project: str, *, ancestor: Sha, descendant: Sha) -> bool:
+        """Whether one commit is contained in another, in the engine's repository. Missing if either is not there."""
+        ...
+
+    async def find_merge_base(self, project: str, one: Sha, other: Sha) -> Sha | None:
+        """The best common ancestor."""
+        ...
+
+    async def load_diff(self, project: str, *, base: Sha, head: Sha, limit: int = 200_000) -> str:
+        """The diff of head against its merge base with base, as text, cut at `limit` characters."""
+        ...
+
+    async def list_tree(self, project: str, sha: Sha, *, limit: int = 5_000) -> tuple[str, ...]:
+        """Paths of the files of a commit, at most `limit`."""
+        ...
+
+    async def find_file(self, project: str, sha: Sha, path: str, *, limit: int = 100_000) -> str | None:
+        """The text of one file of a commit, cut at `limit` characters; None if it is not there or not text."""
+        ...
+
+    async def ensure_review_checkout(self, project: str, run: RunId, sha: Sha) -> Path:
+        """A throw-away checkout of exactly `sha` for one run. Idempotent."""
+        ...
+
+    async def ensure_merge_checkout(self, project: str, key: str, *, base: Sha, head: Sha) -> Path | MergeConflict:
+        """A throw-away checkout of the merge of head into base, without touching any branch."""
+        ...
+
+    async def remove_checkout(self, project: str, key: str) -> None:
+        """Remove a throw-away checkout (by run id or key). Idempotent."""
+        ...
+
+    async def remove_workspace(self, project: str, number: int, *, merged: bool) -> tuple[str, ...]:
+        """Remove a task's worktree and local branch. What is uncommitted or not on the remote is first saved under
+        `refs/nightcrew/salvage/…`; returns the refs made. Idempotent. `merged`: the branch's commits were merged."""
+        ...
+
+    def path(self, project: str, number: int) -> Path:
+        """Where the workspace of a task is, or would be."""
+        ...
