@@ -1,0 +1,1 @@
+"""The loop: observe what is, decide what to do, act. Only `act` changes anything."""

@@ -1,0 +1,190 @@
+"""Act: make the effects that were decided. The only writer.
+
+One action a task at a time; each is bounded in time, and comes to done, refused (why) or open (not known). What was
+refused is left alone for a while, longer each time, so that nothing is tried in a hot loop.
+"""
+
+import asyncio
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from nightcrew.core.actions import (
+    AcceptPerson,
+    Action,
+    ActionOutcome,
+    AdoptIssue,
+    CollectRun,
+    Done,
+    FinishTask,
+    MergePull,
+    MoveStatus,
+    OutcomeOpen,
+    PostVerdict,
+    PublishWork,
+    RecordRoute,
+    Refused,
+    ResumeStart,
+    RunChecks,
+    SettleLabels,
+    StartRun,
+    StopRun,
+    TellPerson,
+)
+from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
+from nightcrew.core.neutral import one_line
+from nightcrew.core.reason import Wait
+from nightcrew.engine.effect.check import run_checks
+from nightcrew.engine.effect.collect import collect_run, stop_run
+from nightcrew.engine.effect.finish import finish_task
+from nightcrew.engine.effect.means import Means
+from nightcrew.engine.effect.merge import merge_pull
+from nightcrew.engine.effect.publish import publish_work
+from nightcrew.engine.effect.start import resume_start, start_run
+from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
+from nightcrew.engine.effect.tell import tell_person
+from nightcrew.engine.effect.verdict import post_verdict
+
+ACTION_TIMEOUT_S = 1800.0
+SUBMIT_TIMEOUT_S = 30.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 600.0
+
+
+async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901, PLR0911, PLR0912 - one arm an action
+    """Make one action's effects."""
+    match action:
+        case AdoptIssue():
+            return await adopt_issue(means, action)
+        case MoveStatus():
+            return await move_status(means, action)
+        case SettleLabels():
+            return await settle_labels(means, action)
+        case AcceptPerson():
+            return await accept_person(means, action)
+        case RecordRoute():
+            return await record_route(means, action)
+        case StartRun():
+            return await start_run(means, action)
+        case ResumeStart():
+            return await resume_start(means, action)
+        case CollectRun():
+            return await collect_run(means, action)
+        case StopRun():
+            return await stop_run(means, action)
+        case PublishWork():
+            return await publish_work(means, action)
+        case PostVerdict():
+            return await post_verdict(means, action)
+        case RunChecks():
+            return await run_checks(means, action)
+        case MergePull():
+            return await merge_pull(means, action)
+        case FinishTask():
+            return await finish_task(means, action)
+        case TellPerson():
+            return await tell_person(means, action)
+        case _:
+            assert_never(action)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Why an action is left alone, since how many refusals, and until when."""
+
+    count: int
+    until_at: datetime
+    why: str
+
+
+class Actor:
+    """Runs actions beside the loop and remembers which are under way and which were refused."""
+
+    def __init__(self, means: Means, *, wake: Callable[[], None]) -> None:
+        self._means = means
+        self._wake = wake
+        self._in_flight: dict[str, Action] = {}
+        self._pauses: dict[str, Pause] = {}
+        self._turn = asyncio.Event()
+
+    @property
+    def in_flight(self) -> tuple[Action, ...]:
+        return tuple(self._in_flight.values())
+
+    def deferred(self) -> dict[str, Wait]:
+        """Refused actions that are still left alone, as waits."""
+        now = self._means.ports.clock.now()
+        return {
+            key: Wait("retrying", f"it was refused: {pause.why}", "It is tried again.", pause.until_at)
+            for key, pause in self._pauses.items()
+            if pause.until_at > now
+        }
+
+    def start(self, action: Action, group: asyncio.TaskGroup) -> None:
+        """Begin an action that is not under way yet."""
+        if action.key not in self._in_flight:
+            self._in_flight[action.key] = action
+            group.create_task(self._run(action), name=action.key)
+
+    async def submit(self, action: Action) -> ActionOutcome:
+        """Make an action that a person asked for, once nothing else is under way for its task."""
+        async with asyncio.timeout(SUBMIT_TIMEOUT_S):
+            while any(other.task == action.task for other in self._in_flight.values()):
+                turn = self._turn
+                await turn.wait()
+        self._in_flight[action.key] = action
+        self._pauses = {key: pause for key, pause in self._pauses.items() if str(action.task) not in key}
+        return await self._run(action)
+
+    async def _run(self, action: Action) -> ActionOutcome:
+        try:
+            outcome = await self._bounded(action)
+            self._weigh(action, outcome)
+            if not isinstance(outcome, Done):
+                await self._record(action, outcome)
+            return outcome
+        finally:
+            self._in_flight.pop(action.key, None)
+            turn, self._turn = self._turn, asyncio.Event()
+            turn.set()
+            self._means.observer.touch(action.task)
+            self._means.bus.ring()
+            self._wake()
+
+    async def _bounded(self, action: Action) -> ActionOutcome:
+        try:
+            async with asyncio.timeout(ACTION_TIMEOUT_S):
+                return await perform(self._means, action)
+        except TimeoutError:
+            return OutcomeOpen(f"it did not end within {ACTION_TIMEOUT_S:g} s")
+        except OutcomeUnknown as error:
+            return OutcomeOpen(str(error))
+        except Unavailable as error:
+            return Refused(_with_time(error))
+        except PortError as error:
+            return Refused(str(error) or type(error).__name__)
+        except Exception:  # noqa: BLE001 - one action's boundary: a bug in it must not end the service
+            return Refused(f"a bug: {traceback.format_exc(limit=-3)}")
+
+    def _weigh(self, action: Action, outcome: ActionOutcome) -> None:
+        if isinstance(outcome, Done):
+            self._pauses.pop(action.key, None)
+            return
+        before = self._pauses.get(action.key)
+        count = before.count + 1 if before else 1
+        pause_s = min(FIRST_PAUSE_S * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
+        until_at = self._means.ports.clock.now() + timedelta(seconds=pause_s)
+        self._pauses[action.key] = Pause(count, until_at, one_line(outcome.why, 300))
+
+    async def _record(self, action: Action, outcome: Refused | OutcomeOpen) -> None:
+        kind = "action.refused" if isinstance(outcome, Refused) else "action.unknown"
+        event = self._means.event(kind, outcome.why, task=action.task, action=type(action).__name__, key=action.key)
+        try:
+            await self._means.ports.store.record_event(event)
+        except PortError:
+            return  # the store is what failed: the next look says so
+
+
+def _with_time(error: Unavailable) -> str:
+    return f"{error} (until {error.retry_at:%H:%M:%S} UTC)" if error.retry_at else str(error)

@@ -1,0 +1,181 @@
+"""The run folder of a run about to start: the whole prompt, and the files and command of its CLI."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nightcrew.core.errors import Missing, PortError
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.issue import Comment
+from nightcrew.core.model.pull import CheckState
+from nightcrew.core.model.report import AuthorReport, Decision
+from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.merging import counted_checks
+from nightcrew.core.policy.retrying import describe_end
+from nightcrew.core.prompt import FailedCheck, PastAttempt, PromptInput, build_prompt
+from nightcrew.core.report import render_report_instructions
+from nightcrew.engine.effect.means import Means
+from nightcrew.engine.naming import safe_project
+from nightcrew.ports.agent import AgentCommand, AgentJob
+
+REPORT_FILE = "report.json"
+PROMPT_FILE = "prompt.md"
+_DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "README.md")
+_MAX_FAILED_CHECKS = 5
+
+
+async def write_brief(means: Means, run: Run, cwd: Path) -> AgentCommand:
+    """Write the prompt and the CLI's files into the run folder, and return the command to start."""
+    folder = means.folder(run)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    prompt = await _prompt(means, run)
+    job = AgentJob(
+        role=run.role,
+        prompt=prompt,
+        folder=folder,
+        workspace=cwd,
+        report=folder / REPORT_FILE,
+        model=run.model,
+        session=run.agent_session,
+        env=means.ports.resolve_env(means.settings.agents[run.agent]),
+    )
+    command = means.ports.agents[run.agent].command(job)
+    write_private(folder / PROMPT_FILE, prompt)
+    for name, content in command.files.items():
+        write_private(folder / name, content)
+    return command
+
+
+def write_private(path: Path, content: str) -> None:
+    """Write a file that only its owner may read."""
+    path.touch(mode=0o600)
+    path.write_text(content, encoding="utf-8", errors="replace")
+
+
+async def _prompt(means: Means, run: Run) -> str:
+    key = run.task
+    task = await means.task(key)
+    project = means.project(key)
+    issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
+    shown, hidden = await _comments(means, task)
+    verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
+    base = task.started_from or await _base_sha(means, run, task)
+    parts = PromptInput(
+        role=run.role,
+        issue=issue,
+        project=key.project,
+        branch=task.branch,
+        base_ref=task.base_ref,
+        report=render_report_instructions(run.role, str(means.folder(run) / REPORT_FILE)),
+        comments=shown,
+        hidden_authors=hidden,
+        documents=await _documents(means, run, base) if run.role is not Role.ROUTER else {},
+        tree=await means.ports.workspace.list_tree(key.project, base) if base and run.role is not Role.REVIEWER else (),
+        change_summary=verdict.summary if verdict else "",
+        findings=verdict.findings if verdict else (),
+        checks=await _failed_checks(means, run, task),
+        attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
+        diff=await _diff(means, run, base) if run.role is Role.REVIEWER else "",
+        instructions=project.instructions,
+        agents=_authors(means) if run.role is Role.ROUTER else (),
+    )
+    prompt = build_prompt(parts, project.prompt)
+    if prompt.hidden_pieces:
+        words = f"{prompt.hidden_pieces} hidden pieces were taken out of the issue's text"
+        await means.ports.store.record_event(means.event("prompt.hidden", words, task=key, run=run.id))
+    return prompt.text
+
+
+async def _base_sha(means: Means, run: Run, task: Task) -> Sha | None:
+    base_ref = task.base_ref or means.project(run.task).base_ref
+    if not base_ref:
+        repository = await means.forge(run.task).scm.fetch_repository(run.task.project)
+        base_ref = repository.default_branch
+    return await means.ports.workspace.find_branch(run.task.project, base_ref)
+
+
+async def _comments(means: Means, task: Task) -> tuple[tuple[Comment, ...], tuple[str, ...]]:
+    """The comments of people with write access, and the names of the others."""
+    issues = means.observer.issues_of(task.key.project)
+    tracker = means.forge(task.key).tracker
+    shown: list[Comment] = []
+    hidden: list[str] = []
+    for comment in await tracker.list_comments(task.key.project, task.key.number):
+        if await issues.is_shown(comment, task):
+            shown.append(comment)
+        elif comment.id != task.comment_id:
+            hidden.append(comment.author)
+    return tuple(shown), tuple(dict.fromkeys(hidden))
+
+
+async def _last_request(means: Means, task: Task) -> Verdict | None:
+    """The last verdict, if it asked for changes."""
+    verdicts = await means.ports.store.load_verdicts(task=task.key)
+    last = verdicts[-1] if verdicts else None
+    return last if last is not None and last.decision is Decision.REQUEST_CHANGES else None
+
+
+async def _documents(means: Means, run: Run, base: Sha | None) -> dict[str, str]:
+    """The repository's guides as they are on the base, which no agent has written to."""
+    found: dict[str, str] = {}
+    for path in _DOCUMENTS if base is not None else ():
+        text = await means.ports.workspace.find_file(run.task.project, Sha(str(base)), path)
+        if text:
+            found[path] = text
+    return found
+
+
+async def _failed_checks(means: Means, run: Run, task: Task) -> tuple[FailedCheck, ...]:
+    if task.pull is None or run.role is Role.ROUTER:
+        return ()
+    scm, slug = means.forge(run.task).scm, run.task.project
+    try:
+        pull = await scm.fetch_pull(slug, task.pull)
+        checks = counted_checks(means.project(run.task), await scm.list_checks(slug, pull.head_sha))
+        failed = [check for check in checks if check.state is CheckState.FAILURE][:_MAX_FAILED_CHECKS]
+        return tuple(
+            [
+                FailedCheck(
+                    check.name,
+                    check.summary,
+                    own_check_log(means, slug, pull.head_sha, check.name) or await scm.fetch_check_log(slug, check),
+                )
+                for check in failed
+            ]
+        )
+    except PortError as error:
+        return (FailedCheck("checks", f"what failed could not be read: {error}", ""),)
+
+
+def own_check_log(means: Means, slug: str, sha: Sha, name: str) -> str:
+    """The kept log of an engine check, empty if there is none."""
+    path = check_log_path(means, slug, sha, name)
+    return path.read_text(encoding="utf-8", errors="replace")[-200_000:] if path.is_file() else ""
+
+
+def check_log_path(means: Means, slug: str, sha: Sha, name: str) -> Path:
+    return means.ports.home / "checks" / safe_project(slug) / sha / f"{safe_project(name)}.log"
+
+
+async def _attempts(means: Means, run: Run) -> tuple[PastAttempt, ...]:
+    runs: Sequence[Run] = await means.ports.store.load_runs(task=run.task)
+    past = [old for old in runs if old.role is Role.AUTHOR and old.id != run.id and old.outcome is not None]
+    return tuple(_past(old) for old in past[-3:])
+
+
+def _past(run: Run) -> PastAttempt:
+    report = run.outcome.report if run.outcome else None
+    did = report.summary if isinstance(report, AuthorReport) else ""
+    learned = report.learned if isinstance(report, AuthorReport) else ""
+    return PastAttempt(run.attempt, run.agent, describe_end(run), did, learned)
+
+
+async def _diff(means: Means, run: Run, base: Sha | None) -> str:
+    if base is None or run.head_sha is None:
+        raise Missing("what the pull request starts from is not known")
+    return await means.ports.workspace.load_diff(run.task.project, base=base, head=run.head_sha)
+
+
+def _authors(means: Means) -> tuple[str, ...]:
+    return tuple(name for name, agent in means.settings.agents.items() if agent.enabled and agent.can_author)

@@ -1,0 +1,192 @@
+"""Collecting a run that has ended: its work first, then what it says, then the record. Nothing is taken on trust: work
+is what git says, the outcome what the adapter reads, and what is unclear is a failure."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from nightcrew.core.actions import ActionOutcome, CollectRun, Done, Refused, StopRun
+from nightcrew.core.errors import Invalid
+from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.report import ReviewReport
+from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.cooling import cooldown_after
+from nightcrew.core.policy.retrying import describe_end
+from nightcrew.core.words import render_commit_message
+from nightcrew.engine.effect.brief import REPORT_FILE, write_private
+from nightcrew.engine.effect.means import Means, subject
+from nightcrew.ports.agent import Reading, RunOutput
+from nightcrew.ports.runtime import SessionResult
+from nightcrew.ports.workspace import Left
+
+STOP_FILE = "stopped.json"
+OUTPUT_CAP = 64_000_000
+REPORT_CAP = 1_000_000
+GIT_TIMEOUT_S = 300.0
+
+
+async def stop_run(means: Means, action: StopRun) -> ActionOutcome:
+    """End the session. Why is left in the run folder, so that collecting it does not blame the agent."""
+    run = await means.run(action.run)
+    folder = means.folder(run)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_private(folder / STOP_FILE, json.dumps({"why": action.why}))
+    runtime = means.ports.runtime
+    await means.journal.effect("session.stop", subject(run.task, run.id), lambda: runtime.stop_session(run.session))
+    event = means.event("run.stopped", action.why, task=run.task, run=run.id)
+    await means.ports.store.record_event(event)
+    return Done()
+
+
+async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
+    """Work, verdict, row. Everything before the row may be done twice."""
+    run = await means.run(action.run)
+    if not run.is_open:
+        return Refused("it was collected already")
+    left = await _work(means, run) if run.role is Role.AUTHOR else None
+    reading = _read(means, run)
+    outcome = RunOutcome(
+        report=reading.report,
+        failure=reading.failure,
+        usage=reading.usage,
+        head_sha=left.head_sha if left else run.head_sha,
+        has_commits=left is not None and left.head_sha != run.head_sha,
+        agent_session=reading.session or run.agent_session,
+    )
+    ended = replace(run, state=RunState.ENDED, ended_at=means.ports.clock.now(), outcome=outcome)
+    await _cool(means, ended)
+    if isinstance(reading.report, ReviewReport) and run.head_sha is not None:
+        await _record_verdict(means, run, reading.report, run.head_sha)
+    await _clean_up(means, run)
+    data = {"failure": outcome.failure.kind.value} if outcome.failure else {}
+    event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
+    await means.ports.store.save_run(ended, event=replace(event, data={**data, "role": run.role.value}))
+    return Done()
+
+
+async def _work(means: Means, run: Run) -> Left | None:
+    """What the author left, committed and brought into the engine's repository. None if it never had a workspace."""
+    workspace, key = means.ports.workspace, run.task
+    if run.head_sha is None and not workspace.path(key.project, key.number).exists():
+        return None
+    task = await means.task(key)
+    message = render_commit_message(task.title, key.number, run.agent)
+    commit = means.project(key).commit
+    left = await means.journal.effect(
+        "workspace.collect",
+        subject(key, run.id),
+        lambda: workspace.collect(key.project, key.number, agent=run.agent, commit=commit, message=message),
+        timeout_s=GIT_TIMEOUT_S,
+    )
+    for problem in left.problems:
+        await means.ports.store.record_event(means.event("workspace.problem", problem, task=key, run=run.id))
+    return left
+
+
+def _read(means: Means, run: Run) -> Reading:
+    folder = means.folder(run)
+    stopped = _stopped(folder)
+    if stopped:
+        return Reading(None, Failure(FailureKind.TIMEOUT, f"it was ended: {stopped}"))
+    try:
+        result = means.ports.runtime.load_result(folder)
+    except Invalid as error:
+        return Reading(None, Failure(FailureKind.CRASH, str(error)))
+    if result is None:
+        return Reading(None, Failure(FailureKind.CRASH, "its session was lost before it could write a result"))
+    adapter = means.ports.agents.get(run.agent)
+    if adapter is None:
+        return Reading(None, Failure(FailureKind.CRASH, f"there is no agent {run.agent} in the settings any more"))
+    return adapter.read(_output(folder, run, result))
+
+
+def _output(folder: Path, run: Run, result: SessionResult) -> RunOutput:
+    return RunOutput(
+        role=run.role,
+        stdout=_tail(folder / "stdout.log"),
+        stderr=_tail(folder / "stderr.log"),
+        exit_code=result.exit_code,
+        timed_out=result.timed_out,
+        report=_report(folder / REPORT_FILE),
+        error=result.error,
+    )
+
+
+def _tail(path: Path) -> bytes:
+    """The last bytes of a stream: what matters stands at its end."""
+    if not path.is_file():
+        return b""
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - OUTPUT_CAP))
+        return stream.read()
+
+
+def _report(path: Path) -> str | None:
+    """The report file, if it is a plain file: an agent may have put anything there."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        return stream.read(REPORT_CAP).decode("utf-8", "replace")
+
+
+def _stopped(folder: Path) -> str:
+    path = folder / STOP_FILE
+    if path.is_symlink() or not path.is_file():
+        return ""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8")).get("why", "")) or "stopped"
+    except (ValueError, AttributeError):
+        return "stopped"
+
+
+async def _record_verdict(means: Means, run: Run, report: ReviewReport, sha: Sha) -> None:
+    task = await means.task(run.task)
+    verdict = Verdict(
+        run=run.id,
+        task=run.task,
+        decision=report.decision,
+        head_sha=sha,
+        base_ref=task.base_ref,
+        agent=run.agent,
+        model=run.model,
+        summary=report.summary,
+        findings=report.findings,
+        at=means.ports.clock.now(),
+    )
+    why = f"{run.agent}: {report.decision.value}"
+    event = means.event("verdict.recorded", why, task=run.task, run=run.id, decision=report.decision.value, sha=sha)
+    await means.ports.store.record_verdict(verdict, event=event)
+
+
+async def _cool(means: Means, run: Run) -> None:
+    """A failure of the agent or its vendor cools it; work that ended well ends the counting."""
+    store, outcome = means.ports.store, run.outcome
+    if outcome is None or (outcome.failure is not None and _stopped(means.folder(run))):
+        return
+    if outcome.failure is None:
+        event = means.event("cooldown.cleared", f"{run.agent} worked", task=run.task, run=run.id)
+        if any(cooldown.agent == run.agent for cooldown in await store.load_cooldowns()):
+            await store.clear_cooldowns(agent=run.agent, model=run.model or None, event=event)
+        return
+    known = await store.load_cooldowns()
+    now = means.ports.clock.now()
+    cooldown = cooldown_after(outcome.failure, agent=run.agent, model=run.model, known=known, now=now)
+    if cooldown is not None:
+        why = f"{run.agent}: {outcome.failure.kind.value}, until {cooldown.until_at:%Y-%m-%d %H:%M} UTC"
+        await store.save_cooldown(cooldown, event=means.event("cooldown.set", why, task=run.task, run=run.id))
+
+
+async def _clean_up(means: Means, run: Run) -> None:
+    """The dead pane, the throw-away checkout, the lease."""
+    workspace, key = means.ports.workspace, run.task
+    await means.ports.runtime.stop_session(run.session)
+    match run.role:
+        case Role.AUTHOR:
+            await workspace.release(key.project, key.number, lease=run.id)
+        case Role.REVIEWER:
+            await workspace.remove_checkout(key.project, run.id)
+        case Role.ROUTER:
+            pass

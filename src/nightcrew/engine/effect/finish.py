@@ -1,0 +1,102 @@
+"""Closing out: the merge is proven on the fetched base, the issue closed, branch and workspace removed with nothing
+lost, and the task done."""
+
+from dataclasses import replace
+
+from nightcrew.core.actions import ActionOutcome, Done, FinishTask, Refused
+from nightcrew.core.errors import Missing
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.pull import Pull
+from nightcrew.core.model.task import Task
+from nightcrew.engine.effect.label import set_status_label
+from nightcrew.engine.effect.means import Means, edge, subject
+
+REMOVE_TIMEOUT_S = 300.0
+
+
+async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
+    """Prove, close, clean, record. A task whose issue is gone is only cleaned and recorded."""
+    task = await means.task(action.task)
+    if task.status is Status.DONE:
+        await set_status_label(means, task.key, Status.DONE)
+        return Done()
+    if action.merged:
+        refusal = await _prove(means, task)
+        if refusal:
+            return Refused(refusal)
+    await _close_issue(means, task)
+    await _remove_branch(means, task, merged=action.merged)
+    await _remove_workspace(means, task, merged=action.merged)
+    evidence = Evidence.MERGED if action.merged and task.status is not Status.NEW else Evidence.FINISHED
+    if action.merged and task.status in (Status.ROUTED, Status.IN_PROGRESS):
+        evidence = Evidence.FINISHED
+    step = edge(task.status, Status.DONE, evidence)
+    event = means.status_event(task.key, step, action.why)
+    changed = replace(await means.task(task.key), block=None)
+    await means.ports.store.change_status(task.key, step, event=event, task=changed)
+    await set_status_label(means, task.key, Status.DONE)
+    return Done()
+
+
+async def _prove(means: Means, task: Task) -> str:
+    """Why the merge is not proven yet; empty if its commit is on the base as fetched now."""
+    scm, workspace, slug = means.forge(task.key).scm, means.ports.workspace, task.key.project
+    if task.pull is None:
+        return "it has no pull request"
+    pull = await scm.fetch_pull(slug, task.pull)
+    if not pull.is_merged or pull.merge_commit_sha is None:
+        return "the pull request is not merged"
+    await workspace.fetch(slug, await scm.fetch_remote(slug))
+    base = await workspace.find_branch(slug, pull.base_ref)
+    if base is None:
+        return f"the base branch {pull.base_ref} is gone"
+    try:
+        if not await workspace.is_ancestor(slug, ancestor=pull.merge_commit_sha, descendant=base):
+            return f"the merge {pull.merge_commit_sha[:10]} is not on {pull.base_ref} as fetched"
+    except Missing:
+        return f"the merge {pull.merge_commit_sha[:10]} is not on {pull.base_ref} as fetched"
+    if task.merge_sha != pull.merge_commit_sha:
+        event = means.event("pull.merge_proven", f"on {pull.base_ref}", task=task.key, merge=pull.merge_commit_sha)
+        kept = replace(await means.task(task.key), merge_sha=pull.merge_commit_sha)
+        await means.ports.store.save_task(kept, event=event)
+    return ""
+
+
+async def _close_issue(means: Means, task: Task) -> None:
+    tracker, key = means.forge(task.key).tracker, task.key
+    try:
+        issue = await tracker.fetch_issue(key.project, key.number)
+    except Missing:
+        return
+    if issue.is_open:
+        await means.journal.effect(
+            "issue.close", subject(key), lambda: tracker.set_issue_open(key.project, key.number, is_open=False)
+        )
+
+
+async def _remove_branch(means: Means, task: Task, *, merged: bool) -> None:
+    """Only Nightcrew's own branch, only when it holds nothing but what was merged."""
+    if not merged or task.pull is None or not task.branch:
+        return
+    scm, key = means.forge(task.key).scm, task.key
+    pull: Pull = await scm.fetch_pull(key.project, task.pull)
+    if pull.head_ref != task.branch or pull.is_fork:
+        return
+    if await scm.find_branch(key.project, task.branch) != pull.head_sha:
+        return  # gone already, or somebody pushed after the merge
+    await means.journal.effect(
+        "branch.delete", subject(key), lambda: scm.delete_branch(key.project, task.branch), detail=task.branch
+    )
+
+
+async def _remove_workspace(means: Means, task: Task, *, merged: bool) -> None:
+    workspace, key = means.ports.workspace, task.key
+    salvaged = await means.journal.effect(
+        "workspace.remove",
+        subject(key),
+        lambda: workspace.remove_workspace(key.project, key.number, merged=merged),
+        timeout_s=REMOVE_TIMEOUT_S,
+    )
+    for ref in salvaged:
+        words = f"work that was not on the forge is kept as {ref}"
+        await means.ports.store.record_event(means.event("workspace.salvaged", words, task=key, ref=ref))

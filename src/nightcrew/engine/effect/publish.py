@@ -1,0 +1,87 @@
+"""Publishing: push the branch, have the pull request open, move on to review."""
+
+from dataclasses import replace
+
+from nightcrew.core.actions import ActionOutcome, Done, PublishWork, Refused
+from nightcrew.core.errors import Conflict, Denied, Missing, OutcomeUnknown
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.pull import Pull
+from nightcrew.core.model.report import AuthorReport
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.words import render_pull_body, render_pull_title
+from nightcrew.engine.effect.label import set_status_label
+from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.status import label_moved
+from nightcrew.ports.scm import NewPull
+
+PUSH_TIMEOUT_S = 300.0
+
+
+async def publish_work(means: Means, action: PublishWork) -> ActionOutcome:
+    """Push, pull request, status. Each looks first whether it is already so."""
+    task = await means.task(action.task)
+    if task.status is not Status.IN_PROGRESS:
+        return Refused(f"its status is {task.status.value} by now")
+    moved = await label_moved(means, task)
+    if moved:
+        return Refused(moved)
+    try:
+        await _push(means, task, action)
+    except (Conflict, Denied) as error:
+        await _block(means, task, Block("push_refused", f"the branch {task.branch} could not be pushed: {error}"))
+        return Done("blocked")
+    pull = await _have_pull(means, task, action)
+    step = edge(Status.IN_PROGRESS, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST)
+    changed = replace(await means.task(action.task), pull=pull.number, approved_sha=None)
+    why = f"pull request #{pull.number} is at {action.head_sha[:10]}"
+    event = means.status_event(action.task, step, why, run=action.run)
+    await means.ports.store.change_status(action.task, step, event=event, task=changed)
+    await set_status_label(means, action.task, Status.NEEDS_REVIEW)
+    return Done()
+
+
+async def _push(means: Means, task: Task, action: PublishWork) -> None:
+    workspace, scm = means.ports.workspace, means.forge(task.key).scm
+    remote = await scm.fetch_remote(task.key.project)
+    expected = await scm.find_branch(task.key.project, task.branch)
+    if expected == action.head_sha:
+        return
+    await means.journal.effect(
+        "branch.push",
+        subject(task.key, action.run),
+        lambda: workspace.push(task.key.project, remote, branch=task.branch, sha=action.head_sha, expected=expected),
+        detail=f"{task.branch} {action.head_sha}",
+        timeout_s=PUSH_TIMEOUT_S,
+    )
+
+
+async def _have_pull(means: Means, task: Task, action: PublishWork) -> Pull:
+    """The open pull request of the branch, opened if there is none."""
+    scm, key = means.forge(task.key).scm, task.key
+    found = await scm.find_pull(key.project, head_ref=task.branch, base_ref=task.base_ref)
+    if found is not None and found.is_open:
+        return found
+    run = await means.run(action.run)
+    issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
+    report = run.outcome.report if run.outcome and isinstance(run.outcome.report, AuthorReport) else None
+    if report is None:
+        raise Missing(f"run {action.run} has no report to open a pull request with")
+    body = render_pull_body(issue, run, report)
+    new = NewPull(render_pull_title(issue), body, task.branch, task.base_ref)
+    try:
+        return await means.journal.effect(
+            "pull.create", subject(key, action.run), lambda: scm.create_pull(key.project, new), detail=task.branch
+        )
+    except OutcomeUnknown:
+        found = await scm.find_pull(key.project, head_ref=task.branch, base_ref=task.base_ref)
+        if found is not None and found.is_open:
+            return found
+        raise
+
+
+async def _block(means: Means, task: Task, block: Block) -> None:
+    step = edge(task.status, Status.BLOCKED, Evidence.NEEDS_PERSON)
+    stamped = replace(block, at=means.ports.clock.now())
+    event = means.status_event(task.key, step, block.words)
+    await means.ports.store.change_status(task.key, step, event=event, task=replace(task, block=stamped))
+    await set_status_label(means, task.key, Status.BLOCKED)

@@ -1,0 +1,207 @@
+"""Starting a run: run row, label, workspace, session, in this order. Claim and start are one operation: asked twice,
+or cut short anywhere, it comes to one run."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from nightcrew.core.actions import ActionOutcome, Done, Refused, ResumeStart, StartRun
+from nightcrew.core.errors import Conflict, Denied, Invalid, Missing, PortError, Unavailable
+from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.task import Task
+from nightcrew.core.policy.cooling import cooled_until
+from nightcrew.engine.effect.brief import write_brief
+from nightcrew.engine.effect.label import set_status_label
+from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.status import label_moved
+from nightcrew.engine.naming import run_folder, session_name
+from nightcrew.ports.agent import AgentCommand
+from nightcrew.ports.runtime import SessionSpec
+from nightcrew.ports.workspace import WorkspaceSpec
+
+PREPARE_TIMEOUT_S = 900.0
+
+_MOVES = {
+    Role.AUTHOR: (Status.ROUTED, Status.IN_PROGRESS, Evidence.RUN_STARTED),
+    Role.REVIEWER: (Status.NEEDS_REVIEW, Status.IN_REVIEW, Evidence.REVIEW_STARTED),
+}
+
+
+async def start_run(means: Means, action: StartRun) -> ActionOutcome:
+    """Claim the task with a run row, then do what `resume_start` does."""
+    task = await means.task(action.task)
+    refusal = await _why_not(means, action, task)
+    if refusal:
+        return Refused(refusal)
+    now = means.ports.clock.now()
+    folder = run_folder(action.task, action.role, action.attempt)
+    run = Run(
+        id=means.ports.ids.run_id(),
+        task=action.task,
+        role=action.role,
+        agent=action.agent,
+        model=action.model,
+        attempt=action.attempt,
+        state=RunState.STARTING,
+        session=session_name(action.task, action.role, action.attempt),
+        folder=folder,
+        created_at=now,
+        deadline_s=action.deadline_s,
+        head_sha=action.head_sha,
+        agent_session=str(means.ports.ids.session_uuid()),
+    )
+    event = means.event(
+        "run.claimed",
+        action.why,
+        task=action.task,
+        run=run.id,
+        role=action.role.value,
+        agent=action.agent,
+        model=action.model,
+        attempt=action.attempt,
+    )
+    if not await means.ports.store.record_run(run, event=event):
+        return Refused("that run was claimed already")
+    return await _bring_up(means, run)
+
+
+async def resume_start(means: Means, action: ResumeStart) -> ActionOutcome:
+    """Finish starting a run whose row is there."""
+    run = await means.run(action.run)
+    if run.state is not RunState.STARTING:
+        return Refused("it was started already")
+    return await _bring_up(means, run)
+
+
+async def _why_not(means: Means, action: StartRun, task: Task) -> str:
+    """The evidence again: the status, the labels, and that the agent may still be used."""
+    if task.status is not action.source:
+        return f"its status is {task.status.value} by now"
+    if action.agent not in means.ports.agents:
+        return f"there is no agent {action.agent}"
+    cooldowns = await means.ports.store.load_cooldowns()
+    cooled = cooled_until(cooldowns, agent=action.agent, model=action.model, now=means.ports.clock.now())
+    if cooled is not None:
+        return f"{action.agent} is cooling down by now"
+    return await label_moved(means, task)
+
+
+async def _bring_up(means: Means, run: Run) -> ActionOutcome:
+    await _move(means, run)
+    try:
+        cwd, run = await _place(means, run)
+        command = await write_brief(means, run, cwd)
+    except (Invalid, Missing, Denied, Conflict) as error:
+        # Nothing was started, and starting it again would end the same way.
+        await _fail(means, run, error)
+        return Done(f"it could not be started: {error}")
+    except Unavailable as error:
+        return Refused(f"it cannot be started now: {error}")
+    await _start_session(means, run, cwd, command)
+    event = means.event("run.started", f"{run.agent} started", task=run.task, run=run.id, session=run.session)
+    now = means.ports.clock.now()
+    await means.ports.store.save_run(replace(run, state=RunState.RUNNING, started_at=now), event=event)
+    return Done()
+
+
+async def _move(means: Means, run: Run) -> None:
+    """The status that goes with the role."""
+    if run.role not in _MOVES:
+        return
+    source, target, evidence = _MOVES[run.role]
+    task = await means.task(run.task)
+    if task.status is source:
+        changed = replace(task, attempts=task.attempts + 1, block=None) if run.role is Role.AUTHOR else task
+        event = means.status_event(run.task, edge(source, target, evidence), f"{run.agent} starts", run=run.id)
+        await means.ports.store.change_status(run.task, edge(source, target, evidence), event=event, task=changed)
+    await set_status_label(means, run.task, target)
+
+
+async def _place(means: Means, run: Run) -> tuple[Path, Run]:
+    """Where the agent works. An author's run is recorded with the HEAD that it begins at."""
+    match run.role:
+        case Role.ROUTER:
+            empty = means.folder(run) / "work"
+            empty.mkdir(parents=True, exist_ok=True)
+            return empty, run
+        case Role.REVIEWER:
+            sha = _needed(run.head_sha)
+            workspace = means.ports.workspace
+            path = await means.journal.effect(
+                "checkout.ensure",
+                subject(run.task, run.id),
+                lambda: workspace.ensure_review_checkout(run.task.project, run.id, sha),
+            )
+            return path, run
+        case Role.AUTHOR:
+            return await _author_place(means, run)
+
+
+async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
+    workspace, scm = means.ports.workspace, means.forge(run.task).scm
+    project = means.project(run.task)
+    task = await means.task(run.task)
+    base_ref = task.base_ref or await _base_ref(means, run.task)
+    await workspace.fetch(run.task.project, await scm.fetch_remote(run.task.project))
+    spec = WorkspaceSpec(run.task.project, run.task.number, task.branch, base_ref, run.id, run.head_sha)
+    checkout = await means.journal.effect(
+        "workspace.ensure",
+        subject(run.task, run.id),
+        lambda: workspace.ensure_workspace(spec),
+        timeout_s=PREPARE_TIMEOUT_S,
+    )
+    warnings = await workspace.prepare(spec, project, log=means.folder(run) / "setup.log")
+    run = replace(run, head_sha=checkout.head_sha)
+    await means.ports.store.save_run(run)
+    if (task.base_ref, task.started_from) != (base_ref, checkout.base_sha):
+        task = await means.task(run.task)
+        kept = replace(task, base_ref=base_ref, started_from=checkout.base_sha)
+        await means.ports.store.save_task(kept)
+    for warning in (*checkout.warnings, *warnings):
+        await means.ports.store.record_event(means.event("workspace.warning", warning, task=run.task, run=run.id))
+    return checkout.path, run
+
+
+async def _base_ref(means: Means, key: TaskKey) -> str:
+    configured = means.project(key).base_ref
+    if configured:
+        return configured
+    repository = await means.forge(key).scm.fetch_repository(key.project)
+    return repository.default_branch
+
+
+async def _start_session(means: Means, run: Run, cwd: Path, command: AgentCommand) -> None:
+    folder = means.folder(run)
+    settings = means.settings.agents[run.agent]
+    env = {**means.ports.base_env(), **means.ports.resolve_env(settings), **command.env}
+    spec = SessionSpec(
+        name=run.session,
+        argv=tuple(command.argv),
+        cwd=cwd,
+        env=env,
+        folder=folder,
+        deadline_s=run.deadline_s,
+        stdin=folder / command.stdin if command.stdin else None,
+        show=command.show,
+    )
+    runtime = means.ports.runtime
+    await means.journal.effect("session.start", subject(run.task, run.id), lambda: runtime.start_session(spec))
+
+
+async def _fail(means: Means, run: Run, error: PortError) -> None:
+    """A run that could not be started has a row with its reason, like any other."""
+    now = means.ports.clock.now()
+    outcome = RunOutcome(None, Failure(FailureKind.CRASH, f"it could not be started: {error}"))
+    ended = replace(run, state=RunState.ENDED, ended_at=now, outcome=outcome)
+    event = means.event("run.failed_to_start", str(error), task=run.task, run=run.id)
+    if run.role is Role.AUTHOR:
+        await means.ports.workspace.release(run.task.project, run.task.number, lease=run.id)
+    await means.ports.store.save_run(ended, event=event)
+
+
+def _needed(sha: Sha | None) -> Sha:
+    if sha is None:
+        raise Invalid("a reviewer run needs the SHA that it reviews")
+    return sha

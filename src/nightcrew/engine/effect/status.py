@@ -1,0 +1,152 @@
+"""Changes of status, routes, and intake: first the row and its event in one transaction, then the labels."""
+
+from dataclasses import replace
+
+from nightcrew.core.actions import (
+    AcceptPerson,
+    ActionOutcome,
+    AdoptIssue,
+    Done,
+    MoveStatus,
+    RecordRoute,
+    Refused,
+    SettleLabels,
+)
+from nightcrew.core.branch import branch_name
+from nightcrew.core.errors import Missing
+from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.task import Block, Task
+from nightcrew.engine.effect.label import set_status_label
+from nightcrew.engine.effect.means import Means, edge
+from nightcrew.engine.observe import LAST_AGENT
+
+
+async def adopt_issue(means: Means, action: AdoptIssue) -> ActionOutcome:
+    """The row, then `status:new`."""
+    now = means.ports.clock.now()
+    issue = action.issue
+    task = Task(
+        key=action.task,
+        title=issue.title,
+        status=Status.NEW,
+        created_at=issue.created_at,
+        updated_at=now,
+        priority=action.priority,
+        moving_to=Status.NEW,
+        branch=branch_name(issue.number, issue.title),
+    )
+    event = means.event("task.adopted", action.why, task=action.task, title=issue.title)
+    await means.ports.store.record_task(task, event=event)
+    await set_status_label(means, action.task, Status.NEW)
+    return Done()
+
+
+async def move_status(means: Means, action: MoveStatus) -> ActionOutcome:
+    """One move of the table, if the store and the labels still say what it rests on."""
+    task = await means.task(action.task)
+    moved_by_person = await label_moved(means, task)
+    if moved_by_person:
+        return Refused(moved_by_person)
+    if task.status is action.source:
+        await _write_move(means, task, action)
+    await set_status_label(means, action.task, action.target)
+    return Done()
+
+
+async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
+    step = edge(action.source, action.target, action.evidence)
+    changed = replace(task, block=_stamped(means, action))
+    if action.evidence is Evidence.CHANGES_REQUESTED:
+        changed = replace(changed, cycles=task.cycles + 1)
+    if action.evidence is Evidence.RUN_FAILED:
+        changed = replace(changed, tried=await _tried(means, task))
+    if action.reset:
+        changed = await _reset(means, changed)
+    event = means.status_event(action.task, step, action.why)
+    await means.ports.store.change_status(action.task, step, event=event, task=changed)
+
+
+def _stamped(means: Means, action: MoveStatus) -> Block | None:
+    return replace(action.block, at=means.ports.clock.now()) if action.block is not None else None
+
+
+async def _tried(means: Means, task: Task) -> tuple[str, ...]:
+    """The agents that failed at it, the last one last. One that finished and only changed nothing counts as well."""
+    runs = await means.ports.store.load_runs(task=task.key)
+    last = next((run for run in reversed(runs) if run.role is Role.AUTHOR), None)
+    if last is None:
+        return task.tried
+    return (*(agent for agent in task.tried if agent != last.agent), last.agent)
+
+
+async def _reset(means: Means, task: Task) -> Task:
+    """Count anew. A pull request that is closed is left behind; an open one is kept, with the base it has now."""
+    task = replace(task, cycles=0, attempts=0, tried=(), block=None, reset_at=means.ports.clock.now())
+    if task.pull is None:
+        return task
+    try:
+        pull = await means.forge(task.key).scm.fetch_pull(task.key.project, task.pull)
+    except Missing:
+        return replace(task, pull=None)
+    return replace(task, base_ref=pull.base_ref) if pull.is_open else replace(task, pull=None)
+
+
+async def settle_labels(means: Means, action: SettleLabels) -> ActionOutcome:
+    """Finish a move, if the store still says so."""
+    task = await means.task(action.task)
+    if task.status is not action.status:
+        return Refused(f"its status is {task.status.value} by now")
+    await set_status_label(means, action.task, action.status)
+    return Done()
+
+
+async def accept_person(means: Means, action: AcceptPerson) -> ActionOutcome:
+    """Take over the status that a person set, once a direct read of the issue says the same."""
+    task = await means.task(action.task)
+    issue = await means.forge(action.task).tracker.fetch_issue(action.task.project, action.task.number)
+    means.observer.note(action.task, issue)
+    if task.status is not action.source or action.target not in parse_status_labels(issue.labels):
+        return Refused("the labels are not as they were")
+    step = edge(action.source, action.target, Evidence.PERSON)
+    changed = await _reset(means, task)
+    if action.target is Status.NEW:
+        changed = replace(changed, route=None)
+    event = means.status_event(action.task, step, action.why)
+    await means.ports.store.change_status(action.task, step, event=event, task=changed)
+    await set_status_label(means, action.task, action.target)
+    return Done()
+
+
+async def record_route(means: Means, action: RecordRoute) -> ActionOutcome:
+    """Write the route down, and move a new task on."""
+    store = means.ports.store
+    task = await means.task(action.task)
+    if task.status is not action.source:
+        return Refused(f"its status is {task.status.value} by now")
+    changed = replace(task, route=action.route)
+    await store.record_route(action.task, action.route, at=means.ports.clock.now())
+    if action.source is Status.NEW:
+        step = edge(Status.NEW, Status.ROUTED, Evidence.ROUTE)
+        event = means.status_event(action.task, step, f"{action.route.agent}: {action.why}")
+        await store.change_status(action.task, step, event=event, task=changed)
+        await store.save_value(LAST_AGENT, action.route.agent)
+        await set_status_label(means, action.task, Status.ROUTED)
+    else:
+        event = means.event("task.rerouted", action.why, task=action.task, agent=action.route.agent)
+        await store.save_task(changed, event=event)
+    return Done()
+
+
+async def label_moved(means: Means, task: Task) -> str:
+    """Why a move must not be made: a person has set another status since. Empty if nothing speaks against it."""
+    key = task.key
+    try:
+        issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
+    except Missing:
+        return ""
+    means.observer.note(key, issue)
+    others = [status for status in parse_status_labels(issue.labels) if status is not task.status]
+    if not others or task.moving_to is not None:
+        return ""
+    return f"the issue says {others[0].value} by now"

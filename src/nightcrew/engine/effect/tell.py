@@ -1,0 +1,64 @@
+"""Keeping the one comment on an issue true, and a note on the pull request where something stands in the way there."""
+
+from dataclasses import replace
+
+from nightcrew.core.actions import ActionOutcome, Done, TellPerson
+from nightcrew.core.errors import Missing, OutcomeUnknown
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.render import MARK
+from nightcrew.engine.effect.means import Means, subject
+
+_NOTE = "pull_note"
+
+
+async def tell_person(means: Means, action: TellPerson) -> ActionOutcome:
+    """Edit the comment in place; write it if it is not there (any more)."""
+    task = await means.task(action.task)
+    comment_id = await _keep(means, action.task, action.task.number, task.comment_id, action.words)
+    if task.pull is not None:
+        await _note_on_pull(means, action, task.pull)
+    kept = replace(await means.task(action.task), comment_id=comment_id, told=action.words)
+    await means.ports.store.save_task(kept)
+    return Done()
+
+
+async def _note_on_pull(means: Means, action: TellPerson, pull: int) -> None:
+    store, name = means.ports.store, f"{_NOTE}.{action.task}.{pull}"
+    known = await store.find_value(name)
+    if not action.on_pull and known is None:
+        return
+    words = action.on_pull or f"{MARK}\n**Nightcrew**: nothing stands in the way of the merge any more."
+    comment_id = await _keep(means, action.task, pull, int(known) if known else None, words)
+    await store.save_value(name, str(comment_id))
+
+
+async def _keep(means: Means, key: TaskKey, number: int, comment_id: int | None, words: str) -> int:
+    tracker = means.forge(key).tracker
+    known = comment_id if comment_id is not None else await _find(means, key, number)
+    if known is not None:
+        try:
+            await means.journal.effect(
+                "comment.edit", subject(key), lambda: tracker.update_comment(key.project, known, body=words)
+            )
+        except Missing:
+            pass  # somebody deleted it: write it anew
+        else:
+            return known
+    try:
+        comment = await means.journal.effect(
+            "comment.create", subject(key), lambda: tracker.create_comment(key.project, number, body=words)
+        )
+    except OutcomeUnknown:
+        found = await _find(means, key, number)
+        if found is None:
+            raise
+        return found
+    return comment.id
+
+
+async def _find(means: Means, key: TaskKey, number: int) -> int | None:
+    """The comment that was written before a crash, known by its mark and this account."""
+    tracker = means.forge(key).tracker
+    comments = await tracker.list_comments(key.project, number)
+    login = await tracker.fetch_login()
+    return next((c.id for c in comments if c.author == login and c.body.startswith(MARK)), None)

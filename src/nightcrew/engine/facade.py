@@ -1,0 +1,189 @@
+"""The service as others see it: the whole of `ports.service` for CLI, web and chat. Questions go to the reader;
+commands about a task become the same actions as the loop's, made by the same actor."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+
+from nightcrew.core.actions import Done, MoveStatus
+from nightcrew.core.errors import Conflict, Invalid, Missing
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.run import Run
+from nightcrew.core.model.settings import Intake
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.neutral import one_line
+from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.loop import Loop
+from nightcrew.engine.observe import PAUSED
+from nightcrew.engine.reading import Reader
+from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.ports.tracker import LabelSpec
+
+_REVIEW_BLOCKS = frozenset({"review_failed", "base_changed"})
+_INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
+
+
+class Facade:
+    """Implements `ports.service.Service`."""
+
+    def __init__(self, means: Means, loop: Loop, reader: Reader, *, settings: Mapping[str, object]) -> None:
+        self._means = means
+        self._loop = loop
+        self._reader = reader
+        self._settings = settings
+
+    async def status(self) -> ServiceStatus:
+        return await self._reader.status()
+
+    async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
+        return await self._reader.list_tasks(project=project, include_done=include_done)
+
+    async def get_task(self, key: TaskKey) -> TaskDetail:
+        detail = await self._reader.get_task(key)
+        path = self._means.ports.workspace.path(key.project, key.number)
+        return replace(detail, workspace=str(path) if path.exists() else "")
+
+    async def resolve_task(self, text: str) -> TaskKey:
+        return await self._reader.resolve_task(text)
+
+    async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
+        return await self._reader.list_runs(task=task, limit=limit)
+
+    async def get_run(self, run: RunId) -> RunDetail:
+        return await self._reader.get_run(run)
+
+    async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
+        return await self._reader.read_log(run, offset=offset, limit=limit, raw=raw)
+
+    async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
+        return await self._reader.list_events(after=after, limit=limit, task=task)
+
+    def subscribe(self) -> AsyncIterator[Event]:
+        return self._means.bus.follow()
+
+    async def render_config(self) -> Mapping[str, object]:
+        return self._settings
+
+    async def load_diff(self, key: TaskKey) -> str:
+        task = await self._task(key)
+        if task.started_from is None:
+            raise Conflict(f"{key} has no work yet")
+        runs = await self._means.ports.store.load_runs(task=key)
+        head = next((run.outcome.head_sha for run in reversed(runs) if run.outcome and run.outcome.head_sha), None)
+        if head is None:
+            raise Conflict(f"{key} has no collected work yet")
+        return await self._means.ports.workspace.load_diff(key.project, base=task.started_from, head=head)
+
+    async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
+        settings = self._means.settings.projects.get(project)
+        if settings is None:
+            raise Missing(f"{project} is not a configured project")
+        if not title.strip():
+            raise Invalid("a task needs a title")
+        tracker = self._means.ports.forge_of(self._means.settings, project).tracker
+        wanted = tuple(labels) if settings.intake is Intake.ALL else (settings.intake_label, *labels)
+        if settings.intake is not Intake.ALL:
+            await tracker.ensure_labels(project, {settings.intake_label: _INTAKE_LABEL})
+        issue = await self._means.journal.effect(
+            "issue.create",
+            subject(TaskKey(project, 0)),
+            lambda: tracker.create_issue(project, title=title, body=body, labels=wanted),
+        )
+        self._means.observer.expire()
+        self._loop.wake()
+        key = TaskKey(project, issue.number)
+        return Answer(True, f"{key} was filed", {"task": str(key), "url": issue.url})
+
+    async def approve_task(self, key: TaskKey) -> Answer:
+        task = await self._task(key)
+        if task.pull is None or task.status not in (Status.NEEDS_REVIEW, Status.IN_REVIEW):
+            raise Conflict(f"{key} has no pull request under review to approve")
+        pull = await self._means.forge(key).scm.fetch_pull(key.project, task.pull)
+        if task.approved_sha == pull.head_sha:
+            return Answer(False, f"{pull.head_sha[:10]} was approved already")
+        event = self._means.event("task.approved", "a person said yes", task=key, sha=pull.head_sha)
+        await self._means.ports.store.save_task(replace(task, approved_sha=pull.head_sha), event=event)
+        self._after(key)
+        return Answer(True, f"{pull.head_sha[:10]} may be merged once its gate is open")
+
+    async def retry_task(self, key: TaskKey) -> Answer:
+        task = await self._task(key)
+        if task.status is Status.NEW:
+            return Answer(False, f"{key} is new already")
+        return await self._move(task, Status.NEW, "a person asked to start anew", reset=True)
+
+    async def stop_task(self, key: TaskKey) -> Answer:
+        runs = await self._means.ports.store.load_runs(task=key, open_only=True)
+        if not runs:
+            raise Conflict(f"nothing works on {key}")
+        return await self.block_task(key, why="a person stopped it")
+
+    async def block_task(self, key: TaskKey, *, why: str) -> Answer:
+        task = await self._task(key)
+        if task.status in (Status.BLOCKED, Status.DONE):
+            return Answer(False, f"{key} is {task.status.value} already")
+        words = one_line(why, 500) or "a person blocked it"
+        return await self._move(task, Status.BLOCKED, words, block=Block("by_person", words))
+
+    async def unblock_task(self, key: TaskKey) -> Answer:
+        task = await self._task(key)
+        if task.status is not Status.BLOCKED:
+            raise Conflict(f"{key} is {task.status.value}, not blocked")
+        if task.block is not None and task.block.code in _REVIEW_BLOCKS and task.pull is not None:
+            target = Status.NEEDS_REVIEW
+        else:
+            target = Status.ROUTED if task.route is not None else Status.NEW
+        return await self._move(task, target, "a person unblocked it", reset=True)
+
+    async def close_task(self, key: TaskKey) -> Answer:
+        await self._task(key)
+        tracker = self._means.forge(key).tracker
+        await self._means.journal.effect(
+            "issue.close", subject(key), lambda: tracker.set_issue_open(key.project, key.number, is_open=False)
+        )
+        self._after(key)
+        return Answer(True, f"{key} is closed; what it did is kept")
+
+    async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
+        if project is not None and project not in self._means.settings.projects:
+            raise Missing(f"{project} is not a configured project")
+        name = PAUSED if project is None else f"{PAUSED}.{project}"
+        store = self._means.ports.store
+        word, before = "yes" if paused else "no", await store.find_value(name)
+        if (before or "no") == word:
+            return Answer(False, f"{project or 'Nightcrew'} is {'paused' if paused else 'not paused'} already")
+        await store.save_value(name, word)
+        await store.record_event(
+            self._means.event("service.paused" if paused else "service.resumed", project or "all projects")
+        )
+        self._loop.wake()
+        return Answer(True, f"{project or 'Nightcrew'} is {'paused' if paused else 'at work again'}")
+
+    async def attach_argv(self, key: TaskKey) -> Sequence[str]:
+        runs = await self._means.ports.store.load_runs(task=key, open_only=True)
+        if not runs:
+            raise Missing(f"no session works on {key} now; `nightcrew run logs` shows what was done")
+        return self._means.ports.runtime.attach_argv(runs[-1].session)
+
+    async def wake(self) -> Answer:
+        self._means.observer.expire()
+        self._loop.wake()
+        return Answer(True, "looking now")
+
+    async def _move(
+        self, task: Task, target: Status, why: str, *, block: Block | None = None, reset: bool = False
+    ) -> Answer:
+        action = MoveStatus(task.key, task.status, target, Evidence.PERSON, why, block=block, reset=reset)
+        outcome = await self._loop.actor.submit(action)
+        if not isinstance(outcome, Done):
+            raise Conflict(f"{task.key} could not be moved to {target.value}: {outcome.why}")
+        return Answer(True, f"{task.key} is {target.value}")
+
+    async def _task(self, key: TaskKey) -> Task:
+        return await self._means.task(key)
+
+    def _after(self, key: TaskKey) -> None:
+        self._means.observer.touch(key)
+        self._means.bus.ring()
+        self._loop.wake()

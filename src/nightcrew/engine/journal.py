@@ -1,0 +1,77 @@
+"""The journal: every outside effect is written down before it is made, and again after it was seen.
+
+An entry that stays at `intent` means that the service died in between: whether the effect was made is then found out
+by looking, never by trying again blindly.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from nightcrew.core.errors import OutcomeUnknown, PortError
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.neutral import one_line
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.store import Store
+
+T = TypeVar("T")
+
+Boundary = Callable[[str, str], None]
+"""Called with `before` or `after`, and the kind of effect. The product's own does nothing."""
+
+
+def _pass(_phase: str, _kind: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an effect is about."""
+
+    task: TaskKey | None = None
+    run: RunId | None = None
+
+
+class Journal:
+    """Writes down effects around making them."""
+
+    def __init__(self, store: Store, clock: Clock, *, boundary: Boundary | None = None) -> None:
+        self._store = store
+        self._clock = clock
+        self._boundary = boundary or _pass
+
+    async def effect(
+        self,
+        kind: str,
+        subject: Subject,
+        make: Callable[[], Awaitable[T]],
+        *,
+        detail: str = "",
+        timeout_s: float = 120.0,
+    ) -> T:
+        """Make one effect: intent, act, record. What `make` raises goes through, recorded as refused, or as unknown
+        where it may have taken effect."""
+        key = f"{kind}:{subject.task or ''}:{subject.run or ''}"
+        entry = await self._store.record_intent(
+            key=key, kind=kind, task=subject.task, run=subject.run, detail=detail, at=self._clock.now()
+        )
+        self._boundary("before", kind)
+        try:
+            async with asyncio.timeout(timeout_s):
+                result = await make()
+        except TimeoutError as error:
+            await self._settle(entry, "unknown", f"no answer within {timeout_s:g} s")
+            raise OutcomeUnknown(f"{kind}: no answer within {timeout_s:g} s") from error
+        except OutcomeUnknown as error:
+            await self._settle(entry, "unknown", str(error))
+            raise
+        except PortError as error:
+            await self._settle(entry, "refused", str(error))
+            raise
+        self._boundary("after", kind)
+        await self._settle(entry, "done", detail)
+        return result
+
+    async def _settle(self, entry: int, state: str, detail: str) -> None:
+        await self._store.settle_effect(entry, state=state, detail=one_line(detail, 500), at=self._clock.now())

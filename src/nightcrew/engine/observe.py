@@ -1,0 +1,247 @@
+"""Observe: build the World from what the store, the forges and the runtime say now.
+
+Forges are read at the polling interval, and at once for tasks that Nightcrew has just acted on; between that, the
+last observation of a task holds. A project that cannot be read is unknown, and does not hold up the others.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from nightcrew.core.actions import Action
+from nightcrew.core.errors import PortError
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.run import RunView
+from nightcrew.core.model.settings import ProjectSettings, Settings
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
+from nightcrew.core.reason import Wait
+from nightcrew.engine.ports import Ports
+from nightcrew.engine.view.issue import IssueView
+from nightcrew.engine.view.project import ProjectFacts, ProjectReader
+from nightcrew.engine.view.pull import PullReader
+from nightcrew.engine.view.record import Records, RecordView
+from nightcrew.engine.view.run import observe_runs
+
+PROJECT_TIMEOUT_S = 120.0
+PATIENCE_S = 3.0
+"""How long a look waits for slow projects. They are read on beside it, and are in the next look."""
+PROGRAM_FOR_S = 60.0
+_IN_WORK = frozenset({Status.IN_PROGRESS, Status.NEEDS_REVIEW, Status.IN_REVIEW})
+
+PAUSED = "engine.paused"
+LAST_AGENT = "engine.last_agent"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSight:
+    """What the forge said of a task when it was last asked."""
+
+    issue: Observed[Issue | None]
+    pull: Observed[PullView | None]
+    answered: bool
+
+
+@dataclass(slots=True)
+class ProjectMemory:
+    """What is kept of one project between looks."""
+
+    reader: ProjectReader
+    issues: IssueView
+    pulls: PullReader
+    sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
+    facts: ProjectFacts | None = None
+    candidates: tuple[Candidate, ...] = ()
+    problem: str = ""
+    read_at: float | None = None
+
+
+class Observer:
+    """Sees the world. It changes nothing but its own memory."""
+
+    def __init__(self, ports: Ports, settings: Settings, *, patience_s: float = PATIENCE_S) -> None:
+        self._ports = ports
+        self._settings = settings
+        self._patience_s = patience_s
+        self._looks: dict[str, asyncio.Task[None]] = {}
+        self._records = RecordView(ports.store)
+        self._projects = {slug: self._memory(slug) for slug in settings.projects}
+        self._dirty: set[TaskKey] = set()
+        self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
+
+    def touch(self, key: TaskKey) -> None:
+        """Something was done about a task: what was seen of it before holds no longer."""
+        self._dirty.add(key)
+        if key.project in self._projects:
+            self._projects[key.project].sights.pop(key, None)
+
+    def expire(self) -> None:
+        """Read everything again at the next look."""
+        for memory in self._projects.values():
+            memory.read_at = None
+
+    def note(self, key: TaskKey, issue: Issue) -> None:
+        """Nightcrew has just seen this issue itself."""
+        if key.project in self._projects:
+            self._projects[key.project].issues.note(issue)
+
+    def project_settings(self, slug: str) -> ProjectSettings:
+        """A project's settings with those of its repository laid over."""
+        facts = self._projects[slug].facts
+        return facts.settings if facts is not None else self._settings.projects[slug]
+
+    def problems(self) -> tuple[str, ...]:
+        """What could not be read at the last look, by project."""
+        return tuple(f"{slug}: {memory.problem}" for slug, memory in self._projects.items() if memory.problem)
+
+    def pulls_of(self, slug: str) -> PullReader:
+        return self._projects[slug].pulls
+
+    def issues_of(self, slug: str) -> IssueView:
+        return self._projects[slug].issues
+
+    async def observe(
+        self,
+        group: asyncio.TaskGroup,
+        *,
+        in_flight: Iterable[Action] = (),
+        deferred: Mapping[str, Wait] | None = None,
+        wake: Callable[[], None] | None = None,
+    ) -> World:
+        """One look at everything. Projects are read in `group`; one that is slow is read on beside the loop, and
+        `wake` is called when it is there."""
+        records = await self._records.read()
+        flying = tuple(in_flight)
+        open_runs = [run for runs in records.runs.values() for run in runs if run.is_open]
+        live = await observe_runs(self._ports.runtime, self._ports.home, open_runs)
+        await self._look(group, records, wake)
+        projects = {slug: self._world_of(slug, records, live) for slug in self._projects}
+        return World(
+            now=self._ports.clock.now(),
+            settings=self._settings,
+            projects=projects,
+            agents=self._agents(),
+            cooldowns=records.cooldowns,
+            in_flight=flying,
+            deferred=dict(deferred or {}),
+            last_agent=records.values.get(LAST_AGENT, ""),
+            paused=records.values.get(PAUSED, "") == "yes",
+        )
+
+    async def _look(self, group: asyncio.TaskGroup, records: Records, wake: Callable[[], None] | None) -> None:
+        for slug in self._projects:
+            if slug in self._looks and not self._looks[slug].done():
+                continue
+            dirty = frozenset(key for key in self._dirty if key.project == slug)
+            self._dirty -= dirty
+            self._looks[slug] = group.create_task(self._look_at(slug, records, dirty), name=f"look:{slug}")
+        if not self._looks:
+            return
+        _, slow = await asyncio.wait(self._looks.values(), timeout=self._patience_s)
+        for task in slow:
+            if wake is not None:
+                task.add_done_callback(lambda _task: wake())
+
+    async def _look_at(self, slug: str, records: Records, dirty: frozenset[TaskKey]) -> None:
+        memory = self._projects[slug]
+        now = self._ports.clock.monotonic()
+        due = memory.read_at is None or now - memory.read_at >= self._settings.interval_s
+        tasks = [task for task in records.tasks.values() if task.key.project == slug]
+        try:
+            async with asyncio.timeout(PROJECT_TIMEOUT_S):
+                if due:
+                    memory.facts = await memory.reader.read(memory.facts)
+                    await memory.issues.refresh()
+                    memory.read_at = now
+                await self._read_tasks(memory, tasks, dirty, due=due)
+                memory.candidates = await memory.issues.candidates(
+                    self.project_settings(slug), (task.key.number for task in tasks)
+                )
+            memory.problem = ""
+        except (PortError, TimeoutError) as error:
+            memory.problem = str(error) or "it did not answer in time"
+            memory.read_at = now
+            memory.sights.clear()  # what was seen long ago is not what is
+        except Exception as error:  # noqa: BLE001 - one project's boundary: it must not end the look at the others
+            memory.problem = f"a bug while reading it: {error!r}"
+            memory.read_at = now
+            memory.sights.clear()
+
+    async def _read_tasks(
+        self, memory: ProjectMemory, tasks: list[Task], dirty: frozenset[TaskKey], *, due: bool
+    ) -> None:
+        listed = memory.issues.memory.issues
+        async with asyncio.TaskGroup() as group:
+            for task in tasks:
+                key, issue = task.key, listed.get(task.key.number)
+                if not (due or key in dirty or (key not in memory.sights and task.status is not Status.DONE)):
+                    continue
+                if task.status is Status.DONE and issue is None and task.moving_to is None:
+                    memory.sights.pop(key, None)
+                elif issue is None or key in dirty or _is_in_work(task):
+                    group.create_task(self._read_task(memory, task, None))
+                elif task.pull is not None or task.block is not None:
+                    group.create_task(self._read_task(memory, task, issue))
+                else:
+                    memory.sights[key] = TaskSight(Known(issue), Known(None), answered=False)
+
+    async def _read_task(self, memory: ProjectMemory, task: Task, listed: Issue | None) -> None:
+        issue = Known(listed) if listed is not None else await memory.issues.read(task.key.number)
+        pull = await memory.pulls.read(task)
+        memory.sights[task.key] = TaskSight(issue, pull, await memory.issues.answered(task))
+
+    def _world_of(self, slug: str, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]]) -> ProjectWorld:
+        memory = self._projects[slug]
+        views = []
+        for key, task in records.tasks.items():
+            if key.project != slug or (task.status is Status.DONE and key not in memory.sights and key not in live):
+                continue
+            nothing = Unknown(memory.problem or "it has not been read yet")
+            sight = memory.sights.get(key, TaskSight(nothing, nothing, answered=False))
+            views.append(
+                TaskView(
+                    task=task,
+                    issue=sight.issue,
+                    pull=sight.pull,
+                    runs=records.runs.get(key, ()),
+                    live=live.get(key, ()),
+                    verdicts=records.verdicts.get(key, ()),
+                    answered=sight.answered,
+                )
+            )
+        base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)
+        return ProjectWorld(
+            settings=self.project_settings(slug),
+            base_ref=base,
+            tasks=tuple(views),
+            candidates=memory.candidates,
+            paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
+        )
+
+    def _agents(self) -> Mapping[str, Observed[bool]]:
+        now = self._ports.clock.monotonic()
+        if self._programs is None or now - self._programs[0] >= PROGRAM_FOR_S:
+            seen = {
+                name: Known(self._ports.find_program(agent.program) is not None)
+                for name, agent in self._ports.agents.items()
+            }
+            self._programs = (now, seen)
+        return self._programs[1]
+
+    def _memory(self, slug: str) -> ProjectMemory:
+        ports, project = self._ports, self._settings.projects[slug]
+        forge = ports.forge_of(self._settings, slug)
+        return ProjectMemory(
+            reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
+            issues=IssueView(forge.tracker, ports.clock, slug),
+            pulls=PullReader(forge.scm, ports.workspace, ports.store, slug),
+        )
+
+
+def _is_in_work(task: Task) -> bool:
+    """Whether its issue is read directly: lists lag, and what is at work must not."""
+    return task.status in _IN_WORK or task.moving_to is not None

@@ -1,0 +1,47 @@
+"""Everything outside that the engine reaches, in one value. Concrete classes are chosen in `service.compose`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
+from nightcrew.ports.agent import Agent
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.ids import Ids
+from nightcrew.ports.runtime import Runtime
+from nightcrew.ports.scm import Scm
+from nightcrew.ports.store import Store
+from nightcrew.ports.tracker import Tracker
+from nightcrew.ports.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """One forge, as tracker and as source control."""
+
+    tracker: Tracker
+    scm: Scm
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """`resolve_env` turns an agent's variables (references and values) into values, when a run starts. `find_program`
+    tells where a program is, or that it is not there. `overlay` reads a repository's own settings file over the
+    owner's settings of the project. `base_env` is the clean environment that runs start from."""
+
+    store: Store
+    clock: Clock
+    ids: Ids
+    runtime: Runtime
+    workspace: Workspace
+    forges: Mapping[str, Forge]
+    agents: Mapping[str, Agent]
+    home: Path
+    resolve_env: Callable[[AgentSettings], Mapping[str, str]]
+    find_program: Callable[[str], str | None]
+    overlay: Callable[[ProjectSettings, str], ProjectSettings]
+    base_env: Callable[[], Mapping[str, str]]
+
+    def forge_of(self, settings: Settings, project: str) -> Forge:
+        """The forge of a project."""
+        return self.forges[settings.projects[project].forge]

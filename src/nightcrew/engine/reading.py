@@ -1,0 +1,220 @@
+"""Answers about what is, from the store and the last look. They need no running loop, so they are given while the
+service is down as well."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from nightcrew.core.errors import Conflict, Missing, NightcrewError
+from nightcrew.core.ids import RunId, TaskKey, parse_task_key
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.settings import Settings
+from nightcrew.core.model.task import Task
+from nightcrew.core.reason import Wait
+from nightcrew.core.render import render_sentence
+from nightcrew.engine.observe import PAUSED
+from nightcrew.engine.runlog import RenderLine, read_piece
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.service import (
+    AgentStatus,
+    LogPiece,
+    ProjectStatus,
+    RunDetail,
+    ServiceStatus,
+    TaskDetail,
+    TaskSummary,
+)
+from nightcrew.ports.store import Store
+
+EVENTS_OF_A_TASK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the last look adds to the store, where there was one."""
+
+    running: bool = False
+    ticks: int = 0
+    started_at: datetime | None = None
+    last_tick_at: datetime | None = None
+    next_tick_at: datetime | None = None
+    waits: Mapping[TaskKey, Wait] | None = None
+    agents: Mapping[str, bool | None] | None = None
+    problems: tuple[str, ...] = ()
+    base_refs: Mapping[str, str] | None = None
+    pid: int = 0
+
+
+class Reader:
+    """Implements the reading half of `ports.service.Service`."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+        *,
+        home: Path,
+        version: str,
+        sight: Callable[[], Sight],
+        render_line: RenderLine,
+        task_url: Callable[[TaskKey], str],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._home = home
+        self._version = version
+        self._sight = sight
+        self._render_line = render_line
+        self._task_url = task_url
+
+    async def status(self) -> ServiceStatus:
+        """The whole at a glance."""
+        sight = self._sight()
+        values = await self._store.load_values(PAUSED)
+        tasks = await self._store.load_tasks(include_done=True)
+        runs = await self._store.load_runs(open_only=True)
+        projects = [self._project(slug, tasks, values, sight) for slug in self._settings.projects]
+        return ServiceStatus(
+            version=self._version,
+            running=sight.running,
+            paused=values.get(PAUSED) == "yes",
+            started_at=sight.started_at,
+            last_tick_at=sight.last_tick_at,
+            next_tick_at=sight.next_tick_at,
+            ticks=sight.ticks,
+            projects=tuple(projects),
+            agents=await self._agents(runs, sight),
+            problems=sight.problems,
+            home=str(self._home),
+            pid=sight.pid,
+        )
+
+    def _project(self, slug: str, tasks: tuple[Task, ...], values: Mapping[str, str], sight: Sight) -> ProjectStatus:
+        counts = {status.value: 0 for status in Status}
+        for task in tasks:
+            if task.key.project == slug:
+                counts[task.status.value] += 1
+        problem = next((text for text in sight.problems if text.startswith(f"{slug}:")), "")
+        return ProjectStatus(
+            slug=slug,
+            forge=self._settings.projects[slug].forge,
+            base_ref=(sight.base_refs or {}).get(slug, self._settings.projects[slug].base_ref or ""),
+            paused=values.get(f"{PAUSED}.{slug}") == "yes",
+            tasks={status: count for status, count in counts.items() if count},
+            problem=problem.removeprefix(f"{slug}:").strip(),
+        )
+
+    async def _agents(self, runs: tuple[Run, ...], sight: Sight) -> tuple[AgentStatus, ...]:
+        now = self._clock.now()
+        cooldowns = [cooldown for cooldown in await self._store.load_cooldowns() if cooldown.until_at > now]
+        return tuple(
+            AgentStatus(
+                name=name,
+                adapter=agent.adapter,
+                available=(sight.agents or {}).get(name),
+                running=sum(run.agent == name for run in runs),
+                max_runs=agent.max_runs,
+                cooldowns=tuple(cooldown for cooldown in cooldowns if cooldown.agent == name),
+            )
+            for name, agent in self._settings.agents.items()
+        )
+
+    async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
+        tasks = await self._store.load_tasks(project=project, include_done=include_done)
+        runs = {run.task: run for run in await self._store.load_runs(open_only=True)}
+        ordered = sorted(tasks, key=lambda task: (task.status is Status.DONE, task.priority, task.created_at))
+        return tuple(self._summary(task, runs.get(task.key)) for task in ordered)
+
+    async def get_task(self, key: TaskKey) -> TaskDetail:
+        task = await self._store.find_task(key)
+        if task is None:
+            raise Missing(f"{key} is not a task; `nightcrew task list --all` shows those that are")
+        runs = await self._store.load_runs(task=key)
+        open_run = next((run for run in runs if run.is_open), None)
+        workspace = next((run for run in reversed(runs) if run.role is Role.AUTHOR), None)
+        return TaskDetail(
+            summary=self._summary(task, open_run),
+            runs=runs,
+            verdicts=await self._store.load_verdicts(task=key),
+            events=await self._store.load_events(task=key, limit=EVENTS_OF_A_TASK, newest=True),
+            workspace=workspace.folder if workspace else "",
+        )
+
+    async def resolve_task(self, text: str) -> TaskKey:
+        """Read a task as a person writes it, never the wrong one."""
+        text = text.strip()
+        if "/" in text:
+            try:
+                key = parse_task_key(text)
+            except NightcrewError as error:
+                raise Missing(str(error)) from error
+            if await self._store.find_task(key) is None:
+                raise Missing(f"{key} is not a task")
+            return key
+        name, _, number = text.rpartition("#")
+        if not number.isascii() or not number.isdigit():
+            raise Missing(f"{text!r} is not a task; write it as owner/repo#number, repo#number or number")
+        keys = [task.key for task in await self._store.load_tasks(include_done=True)]
+        found = [key for key in keys if key.number == int(number) and (not name or key.project.split("/")[-1] == name)]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise Missing(f"{text!r} is not a task")
+        raise Conflict(f"{text!r} could be any of: {', '.join(sorted(map(str, found)))}")
+
+    async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
+        return await self._store.load_runs(task=task, limit=limit)
+
+    async def get_run(self, run: RunId) -> RunDetail:
+        found = await self._run(run)
+        folder = self._home / found.folder
+        return RunDetail(found, _text(folder / "prompt.md"), str(folder), _text(folder / "report.json"))
+
+    async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
+        found = await self._run(run)
+        return read_piece(
+            self._home / found.folder,
+            offset=offset,
+            limit=min(max(limit, 1), 1_000_000),
+            ended=not found.is_open,
+            raw=raw,
+            render=self._render_line,
+        )
+
+    async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
+        return await self._store.load_events(task=task, after=after, limit=min(max(limit, 1), 1000))
+
+    async def _run(self, run: RunId) -> Run:
+        found = await self._store.find_run(run)
+        if found is None:
+            raise Missing(f"there is no run {run}")
+        return found
+
+    def _summary(self, task: Task, open_run: Run | None) -> TaskSummary:
+        sight, now = self._sight(), self._clock.now()
+        wait = (sight.waits or {}).get(task.key) or self._stored_wait(task, sight.running)
+        sentence = render_sentence(task.status, wait, now=now)
+        return TaskSummary(task, wait, sentence, open_run, self._task_url(task.key))
+
+    def _stored_wait(self, task: Task, running: bool) -> Wait | None:
+        if task.status is Status.DONE:
+            return None
+        if task.key.project not in self._settings.projects:
+            return Wait("project_inactive", f"{task.key.project} is not configured", "Add it with `project add`.")
+        if task.block is not None and task.status is Status.BLOCKED:
+            return Wait("blocked", task.block.words)
+        if not running:
+            return Wait("service_down", "the service is not running", "Start it with `nightcrew serve`.")
+        return None
+
+
+def _text(path: Path) -> str:
+    if path.is_symlink() or not path.is_file():
+        return ""
+    with path.open("rb") as stream:
+        return stream.read(1_000_000).decode("utf-8", "replace")

@@ -1,0 +1,70 @@
+"""What is known of a repository as a whole: its default branch, and the settings file that it brings along."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nightcrew.core.errors import ConfigError, Missing
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.scm import Scm
+from nightcrew.ports.workspace import Workspace
+
+REPOSITORY_FOR_S = 3600.0
+SETTINGS_FILE = ".nightcrew.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFacts:
+    """`base_ref` is the default branch, or the configured one; `base_sha` where it was when `settings` were read from
+    it. `problem` says what is wrong with the repository's settings file, which is then not used."""
+
+    base_ref: str
+    base_sha: Sha
+    settings: ProjectSettings
+    problem: str = ""
+
+
+class ProjectReader:
+    """Reads the facts of one repository. The settings file is taken from the fetched base branch only, never from a
+    work tree that an agent can write."""
+
+    def __init__(
+        self,
+        scm: Scm,
+        workspace: Workspace,
+        overlay: Callable[[ProjectSettings, str], ProjectSettings],
+        clock: Clock,
+        project: ProjectSettings,
+    ) -> None:
+        self._scm = scm
+        self._workspace = workspace
+        self._overlay = overlay
+        self._clock = clock
+        self._project = project
+        self._default: tuple[float, str] | None = None
+
+    async def read(self, known: ProjectFacts | None) -> ProjectFacts:
+        """The facts as they are now; raises PortError if they cannot be read."""
+        slug = self._project.slug
+        base_ref = self._project.base_ref or await self._default_branch()
+        base_sha = await self._scm.find_branch(slug, base_ref)
+        if base_sha is None:
+            self._default = None
+            raise Missing(f"{slug} has no branch {base_ref!r} (an empty repository needs a first commit)")
+        if known is not None and known.base_ref == base_ref and known.base_sha == base_sha:
+            return known
+        await self._workspace.fetch(slug, await self._scm.fetch_remote(slug))
+        text = await self._workspace.find_file(slug, base_sha, SETTINGS_FILE)
+        try:
+            settings = self._overlay(self._project, text) if text else self._project
+        except ConfigError as error:
+            return ProjectFacts(base_ref, base_sha, self._project, f"{SETTINGS_FILE} is not used: {error}")
+        return ProjectFacts(base_ref, base_sha, settings)
+
+    async def _default_branch(self) -> str:
+        now = self._clock.monotonic()
+        if self._default is None or now - self._default[0] >= REPOSITORY_FOR_S:
+            repository = await self._scm.fetch_repository(self._project.slug)
+            self._default = (now, repository.default_branch)
+        return self._default[1]

@@ -1,0 +1,108 @@
+"""What is known of one pull request: itself, its checks, reviews, files and rules, and who wrote its commits."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from nightcrew.core.errors import Missing, PortError
+from nightcrew.core.ids import Sha
+from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.model.pull import Pull, PullView, Review
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.task import Task
+from nightcrew.ports.scm import Scm
+from nightcrew.ports.store import Store
+from nightcrew.ports.workspace import Workspace
+
+T = TypeVar("T")
+
+
+async def observed(awaitable: Awaitable[T]) -> Observed[T]:
+    """Known(answer), or Unknown(why) if the port could not tell."""
+    try:
+        return Known(await awaitable)
+    except PortError as error:
+        return Unknown(str(error) or type(error).__name__)
+
+
+class PullReader:
+    """Reads pull requests of one project, every part for one head SHA."""
+
+    def __init__(self, scm: Scm, workspace: Workspace, store: Store, project: str) -> None:
+        self._scm = scm
+        self._workspace = workspace
+        self._store = store
+        self._project = project
+        self._agents_in: dict[tuple[int, Sha], frozenset[str]] = {}
+
+    async def read(self, task: Task) -> Observed[PullView | None]:
+        """The pull request of a task. Known(None) if it has none."""
+        if task.pull is None:
+            return Known(None)
+        try:
+            pull = await self._scm.fetch_pull(self._project, task.pull)
+        except Missing:
+            return Known(None)
+        except PortError as error:
+            return Unknown(str(error))
+        if not pull.is_open:
+            nothing = Unknown("the pull request is not open")
+            return Known(PullView(pull, nothing, nothing, nothing, nothing, nothing, nothing))
+        return Known(await self._read_parts(task, pull))
+
+    async def _read_parts(self, task: Task, pull: Pull) -> PullView:
+        scm, project = self._scm, self._project
+        async with asyncio.TaskGroup() as group:
+            checks = group.create_task(observed(scm.list_checks(project, pull.head_sha)))
+            required = group.create_task(observed(scm.fetch_required(project, pull.base_ref)))
+            reviews = group.create_task(observed(self._others_reviews(task, pull.number)))
+            paths = group.create_task(observed(scm.list_pull_paths(project, pull.number)))
+            base = group.create_task(observed(scm.find_branch(project, pull.base_ref)))
+            agents = group.create_task(observed(self._agents(task, pull)))
+        base_sha = base.result()
+        return PullView(
+            pull,
+            checks.result(),
+            required.result(),
+            reviews.result(),
+            paths.result(),
+            agents.result(),
+            Unknown("the base branch is gone") if base_sha == Known(None) else _some(base_sha),
+        )
+
+    async def _others_reviews(self, task: Task, number: int) -> tuple[Review, ...]:
+        """Reviews by others. Nightcrew's own are known by their recorded ids, never by the account's name."""
+        own = await self._store.load_review_ids(task.key)
+        reviews = await self._scm.list_reviews(self._project, number)
+        return tuple(review for review in reviews if review.id not in own)
+
+    async def _agents(self, task: Task, pull: Pull) -> frozenset[str]:
+        """The agents with a commit in base..head: by the commits themselves, and by the runs that made commits."""
+        key = (pull.number, pull.head_sha)
+        if key not in self._agents_in:
+            base = await self._merge_base(pull)
+            commits = await self._workspace.list_commits(self._project, base=base, head=pull.head_sha)
+            named = frozenset(agent for commit in commits for agent in commit.agents)
+            runs = await self._store.load_runs(task=task.key)
+            wrote = frozenset(
+                run.agent for run in runs if run.role is Role.AUTHOR and run.outcome and run.outcome.has_commits
+            )
+            self._agents_in[key] = named | wrote
+        return self._agents_in[key]
+
+    async def _merge_base(self, pull: Pull) -> Sha:
+        try:
+            found = await self._workspace.find_merge_base(self._project, pull.base_sha, pull.head_sha)
+        except Missing:
+            # Somebody else pushed: those commits are not here yet.
+            await self._workspace.fetch(self._project, await self._scm.fetch_remote(self._project))
+            found = await self._workspace.find_merge_base(self._project, pull.base_sha, pull.head_sha)
+        if found is None:
+            raise Missing(f"{pull.head_ref} and {pull.base_ref} have no common commit")
+        return found
+
+
+def _some(answer: Observed[Sha | None]) -> Observed[Sha]:
+    if isinstance(answer, Unknown):
+        return answer
+    return Known(answer.value) if answer.value is not None else Unknown("the base branch is gone")

@@ -1,0 +1,50 @@
+"""What the store says of all open tasks, read again only after something was written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.run import Run
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """One consistent reading. `tasks` holds done ones as well, so that a reopened issue is known again."""
+
+    tasks: Mapping[TaskKey, Task] = field(default_factory=dict)
+    runs: Mapping[TaskKey, tuple[Run, ...]] = field(default_factory=dict)
+    verdicts: Mapping[TaskKey, tuple[Verdict, ...]] = field(default_factory=dict)
+    cooldowns: tuple[Cooldown, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+class RecordView:
+    """Keeps the last reading as long as it holds."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._at = -1
+        self._records = Records()
+
+    async def read(self) -> Records:
+        """The records as they are now."""
+        at = self._store.writes
+        if at != self._at:
+            self._records = await self._load()
+            self._at = at
+        return self._records
+
+    async def _load(self) -> Records:
+        store = self._store
+        tasks = {task.key: task for task in await store.load_tasks(include_done=True)}
+        runs: dict[TaskKey, tuple[Run, ...]] = {}
+        for run in await store.load_runs(limit=20_000):
+            runs[run.task] = (*runs.get(run.task, ()), run)
+        verdicts: dict[TaskKey, tuple[Verdict, ...]] = {}
+        for verdict in await store.load_verdicts():
+            verdicts[verdict.task] = (*verdicts.get(verdict.task, ()), verdict)
+        return Records(tasks, runs, verdicts, await store.load_cooldowns(), await store.load_values("engine."))
