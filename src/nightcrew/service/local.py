@@ -1,0 +1,56 @@
+"""The embedded local forge, as a forge of the service: in this process, without a port, over its own folder."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+
+from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.forges.github.token import Token
+from nightcrew.forges.local.app import create_app
+from nightcrew.forges.local.forge import LocalForge
+from nightcrew.service.clock import SystemClock
+
+OWNER = "local"
+"""The account that owns the repositories of a local forge, and that Nightcrew and its person share there."""
+
+BASE_URL = "http://localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLocalForge:
+    """An open local forge, and what a client of it needs."""
+
+    forge: LocalForge
+    token: Token
+    transport: httpx.AsyncBaseTransport
+
+    def settings(self, given: ForgeSettings) -> ForgeSettings:
+        """The settings of a forge of kind `local`, with its address, and no pacing."""
+        return replace(given, base_url=BASE_URL, write_interval_s=0.0)
+
+
+@asynccontextmanager
+async def open_local_forge(folder: Path) -> AsyncIterator[OpenLocalForge]:
+    """The forge of a home, its owner's account made at first."""
+    clock = SystemClock()
+    forge = LocalForge(folder, clock=clock.now)
+    try:
+        token = owner_token(folder)
+        forge.ensure_user(OWNER, token=token)
+        transport = httpx.ASGITransport(app=create_app(forge))
+        yield OpenLocalForge(forge, Token(token, "the local forge's own token"), transport)
+    finally:
+        forge.close()
+
+
+def owner_token(folder: Path) -> str:
+    """The owner's token, made once and kept in the forge's folder for its owner's eyes only."""
+    path = folder / "token"
+    if not path.is_file():
+        path.touch(mode=0o600)
+        path.write_text(f"nightcrew_local_{secrets.token_hex(20)}\n", encoding="ascii")
+    return path.read_text(encoding="ascii").strip()

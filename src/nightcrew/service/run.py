@@ -1,0 +1,89 @@
+"""Running the service: lock, recovery, API and loop under one root, and an orderly end."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from nightcrew.api.socket import serve_api
+from nightcrew.config.environment import load_environment
+from nightcrew.config.home import Home
+from nightcrew.config.load import Configuration, load_configuration
+from nightcrew.core.errors import Missing
+from nightcrew.engine.journal import Boundary
+from nightcrew.engine.recover import recover
+from nightcrew.engine.supervise import supervise
+from nightcrew.service.adapter import adapter_names
+from nightcrew.service.compose import Composed, composed, home_of
+from nightcrew.service.dry import tell_dry_run
+from nightcrew.service.lock import held
+from nightcrew.service.log import configure_log, follow_events
+from nightcrew.service.tool import require_tools
+
+STOP_WITHIN_S = 4.0
+"""How long actions under way may take to end after a signal."""
+
+
+def run_service(home: Path, *, dry_run: bool = False) -> int:
+    """`nightcrew serve`: run until a signal says stop. Agents outlive it."""
+    require_tools()
+    place = home_of(home)
+    configuration = load(place)
+    if dry_run:
+        return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
+    configure_log(sys.stderr)
+    with held(place.lock):
+        asyncio.run(serve(place, configuration))
+    return 0
+
+
+def load(home: Home) -> Configuration:
+    """The configuration of a home."""
+    if not home.config.is_file():
+        raise Missing(f"{home.config} is not there; begin with: nightcrew init")
+    return load_configuration(home.config, environ=load_environment(), adapters=adapter_names())
+
+
+async def serve(
+    home: Home,
+    configuration: Configuration,
+    *,
+    boundary: Boundary | None = None,
+    on_ready: Callable[[Composed], None] | None = None,
+) -> None:
+    """Compose, recover, and run until SIGTERM or SIGINT."""
+    log = structlog.get_logger("service")
+    async with composed(home, configuration, boundary=boundary) as service:
+        for words in await recover(service.ports):
+            log.info("recovered", what=words)
+        log.info("serving", home=str(home.root), projects=len(service.settings.projects))
+        await _run_until_stopped(service, home, on_ready)
+        log.info("stopped")
+
+
+async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[Composed], None] | None) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, service.loop.stop)
+    log = structlog.get_logger("service")
+
+    def report(name: str, error: BaseException) -> None:
+        log.error("part failed, and is started again", part=name, error=str(error))
+
+    async with asyncio.TaskGroup() as group:
+        beside = [
+            group.create_task(
+                supervise("api", lambda: serve_api(service.facade, home.socket), report=report), name="api"
+            ),
+            group.create_task(supervise("log", lambda: follow_events(service.means.bus), report=report), name="log"),
+        ]
+        if on_ready is not None:
+            on_ready(service)
+        engine = group.create_task(service.loop.run(), name="engine")
+        await service.loop.stopped()
+        await asyncio.wait({engine}, timeout=STOP_WITHIN_S)
+        for task in (engine, *beside):
+            task.cancel()
