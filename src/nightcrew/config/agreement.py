@@ -1,0 +1,69 @@
+"""What keys must agree on with each other: names that are used must exist, names that are given must differ."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from nightcrew.config.build import KNOWN_FORGES
+from nightcrew.config.document import Path
+from nightcrew.config.file import ConfigFile
+from nightcrew.config.problem import Where, nearest
+from nightcrew.core.errors import Problem
+from nightcrew.core.model.settings import RouterMode
+
+Sets = Callable[[Path], bool]
+
+
+def find_disagreements(
+    file: ConfigFile, values: Mapping[str, Any], *, where: Where, adapters: Collection[str] | None
+) -> list[Problem]:
+    """All of them. `values` are the keys that are really written; `adapters` the known ones, None if not known."""
+    return [
+        *_projects(file, where),
+        *_forges(file, values, where=where),
+        *_router(file, where),
+        *_adapters(file, where, adapters=adapters),
+    ]
+
+
+def _projects(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for index, project in enumerate(file.projects):
+        known = first.setdefault(project.slug.lower(), index)
+        if known != index:
+            other = where(("projects", known))
+            yield Problem(where(("projects", index)), f"{project.slug} is there already", f"see {other}")
+
+
+def _forges(file: ConfigFile, values: Mapping[str, Any], *, where: Where) -> Iterator[Problem]:
+    known = {*KNOWN_FORGES, *file.forges}
+    if file.defaults.forge not in known:
+        yield _unknown(where(("defaults", "forge")), "forge", file.defaults.forge, known=known)
+    for index, written in enumerate(values.get("projects", ())):
+        name = written.get("forge")
+        if name is not None and name not in known:
+            yield _unknown(where(("projects", index, "forge")), "forge", name, known=known)
+
+
+def _router(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    name = file.router.agent
+    if name is None:
+        if file.router.mode is RouterMode.MODEL:
+            yield Problem(where(("router", "agent")), "is missing", "mode `model` needs an agent to ask")
+        return
+    agent = file.agents.get(name)
+    if agent is None:
+        yield _unknown(where(("router", "agent")), "agent", name, known=file.agents)
+    elif not agent.enabled:
+        yield Problem(where(("router", "agent")), f"the agent `{name}` is not enabled")
+
+
+def _adapters(file: ConfigFile, where: Where, *, adapters: Collection[str] | None) -> Iterator[Problem]:
+    for name, agent in file.agents.items():
+        adapter = agent.adapter or name
+        if adapters is not None and adapter not in adapters:
+            path: Path = ("agents", name, "adapter") if agent.adapter else ("agents", name)
+            yield _unknown(where(path), "adapter", adapter, known=adapters)
+
+
+def _unknown(where: str, what: str, name: str, *, known: Collection[str]) -> Problem:
+    return Problem(where, f"there is no {what} `{name}`", nearest(name, known) or f"no {what} is configured")

@@ -1,0 +1,113 @@
+"""From validated keys to the core's settings. Nothing is checked here: what arrives is right."""
+
+from collections.abc import Iterable, Mapping
+
+from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
+from nightcrew.config.project import ProjectEntry
+from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    CheckCommand,
+    CommitSettings,
+    ForgeSettings,
+    Limits,
+    MergeSettings,
+    ProjectSettings,
+    PromptBudget,
+    ReviewSettings,
+    RouterSettings,
+    Settings,
+    SetupCommand,
+)
+
+KNOWN_FORGES = ("github", "local")
+"""Forges that may be named without an entry; each is of the kind of that name."""
+
+_GITHUB_URL = ForgeSettings("github").base_url
+
+
+def build_settings(file: ConfigFile, projects: Iterable[ProjectSettings], *, generation: int) -> Settings:
+    """The settings of a whole configuration, its projects being built already."""
+    built = {project.slug: project for project in projects}
+    used = {project.forge for project in built.values()}
+    forges = {name: _build_forge(name, keys) for name, keys in file.forges.items()}
+    for name in KNOWN_FORGES:
+        if name in used and name not in forges:
+            forges[name] = _build_forge(name, ForgeKeys.model_validate({"kind": name}))
+    return Settings(
+        projects=built,
+        agents={name: _build_agent(name, keys) for name, keys in file.agents.items()},
+        forges=forges,
+        router=RouterSettings(
+            mode=file.router.mode,
+            agent=file.router.agent or "",
+            model=file.router.model or "",
+            timeout_s=file.router.timeout,
+        ),
+        limits=Limits(
+            max_runs=file.limits.max_runs,
+            timeouts_s={level: getattr(file.limits.timeouts, level.value) for level in Complexity},
+            review_timeout_s=file.limits.review_timeout,
+        ),
+        interval_s=file.interval,
+        generation=generation,
+    )
+
+
+def build_project(keys: ProjectEntry, *, source: str) -> ProjectSettings:
+    """One project; `source` is the path of the person's checkout, `~` replaced."""
+    return ProjectSettings(
+        slug=keys.slug,
+        forge=keys.forge,
+        base_ref=keys.base_ref,
+        intake=keys.intake,
+        intake_label=keys.intake_label,
+        max_runs=keys.max_runs,
+        attempts=keys.attempts,
+        cycles_cooldown_s=keys.cycles_cooldown,
+        merge=MergeSettings(
+            mode=keys.merge.mode,
+            method=keys.merge.method,
+            allow_without_ci=keys.merge.allow_without_ci,
+            required_checks=keys.merge.required_checks,
+            protected_paths=keys.merge.protected_paths,
+            hold_labels=keys.merge.hold_labels,
+        ),
+        review=ReviewSettings(cycles=keys.review.cycles, allow=keys.review.allow, attempts=keys.review.attempts),
+        commit=CommitSettings(email=keys.commit.email, trailers=keys.commit.trailers, sign_off=keys.commit.sign_off),
+        prompt=PromptBudget(**keys.prompt.model_dump()),
+        checks=tuple(CheckCommand(check.name, check.command, check.timeout) for check in keys.checks),
+        setup=tuple(SetupCommand(step.command, step.timeout) for step in keys.setup),
+        copy_files=keys.copy_files,
+        source=source,
+        instructions=keys.instructions,
+    )
+
+
+def _build_agent(name: str, keys: AgentKeys) -> AgentSettings:
+    models: Mapping[Complexity, tuple[str, ...]] = {
+        level: keys.models[level] for level in Complexity if keys.models.get(level)
+    }
+    return AgentSettings(
+        name=name,
+        adapter=keys.adapter or name,
+        command=keys.command,
+        models=models,
+        review_models=keys.review_models,
+        env=dict(keys.env),
+        options=dict(keys.options),
+        max_runs=keys.max_runs,
+        enabled=keys.enabled,
+        can_review=keys.can_review,
+        can_author=keys.can_author,
+    )
+
+
+def _build_forge(name: str, keys: ForgeKeys) -> ForgeSettings:
+    return ForgeSettings(
+        name=name,
+        kind=keys.kind,
+        base_url=keys.base_url or (_GITHUB_URL if keys.kind == "github" else ""),
+        token=keys.token,
+        write_interval_s=keys.write_interval,
+    )

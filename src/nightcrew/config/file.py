@@ -1,0 +1,128 @@
+"""The keys of config.yml, apart from those of a project. Defaults are those of the core's settings."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, JsonValue
+
+from nightcrew.config.project import ProjectEntry, ProjectKeys
+from nightcrew.config.section import Section
+from nightcrew.config.value import (
+    AgentName,
+    Count,
+    Duration,
+    ForgeName,
+    ModelName,
+    Models,
+    OneLine,
+    Reference,
+    Truth,
+    Url,
+    Variable,
+    VariableValue,
+    Words,
+    key,
+)
+from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    ForgeSettings,
+    Limits,
+    RouterMode,
+    RouterSettings,
+    Settings,
+)
+
+_AGENT = AgentSettings("", "")
+_FORGE = ForgeSettings("")
+_ROUTER = RouterSettings()
+_LIMITS = Limits()
+_DAY_S = 86_400
+_RUN: dict[str, Any] = {"ge": 1, "le": _DAY_S}
+
+
+class AgentKeys(Section):
+    """One agent. The name alone (`claude:`) means the adapter of that name with its defaults."""
+
+    adapter: OneLine | None = key("The adapter that drives its CLI; empty: the one named like the agent.", None)
+    command: Words = key("Program and first arguments in place of the CLI's own name.", _AGENT.command)
+    models: dict[Complexity, Models] = key(
+        "Models by complexity (`simple`, `medium`, `complex`): one, or several in order. None: the CLI's own.",
+        {},
+    )
+    review_models: Models = key("Models for reviewing; none: those of the task's complexity.", _AGENT.review_models)
+    env: dict[Variable, VariableValue] = key(
+        "Variables for its CLI: `env:NAME`, `file:PATH`, or a value that is no secret.", {}
+    )
+    options: dict[str, JsonValue] = key("What the adapter itself understands.", {})
+    max_runs: Count = key("Runs of it at once.", _AGENT.max_runs, ge=1, le=64)
+    enabled: Truth = key("Whether it is used at all.", _AGENT.enabled)
+    can_review: Truth = key("Whether it reviews.", _AGENT.can_review)
+    can_author: Truth = key("Whether it writes changes.", _AGENT.can_author)
+
+
+class ForgeKeys(Section):
+    """One GitHub-compatible server. `github` and `local` need no entry."""
+
+    kind: Literal["github", "local"] = key(
+        "`github`, or `local` for the embedded forge.", _FORGE.kind, reload="restart"
+    )
+    base_url: Url = key(
+        "Where its API answers; empty: GitHub's own, or for `local` the one inside the service.", "", reload="restart"
+    )
+    token: Reference = key(
+        "The token, as `env:NAME` or `file:PATH`; empty: from the usual places.", _FORGE.token, reload="restart"
+    )
+    write_interval: Duration = key(
+        "The least time between two writes.", _FORGE.write_interval_s, reload="restart", ge=0, le=3600
+    )
+
+
+class RouterKeys(Section):
+    """Who gets a task that no label decides."""
+
+    mode: RouterMode = key("`round_robin` takes turns; `model` asks a model how hard the task is.", _ROUTER.mode)
+    agent: AgentName | None = key("The agent that is asked in mode `model`.", None)
+    model: ModelName | None = key("Its model; empty: the CLI's default.", None)
+    timeout: Duration = key("How long to wait for its answer.", _ROUTER.timeout_s, ge=1, le=3600)
+
+
+class TimeoutKeys(Section):
+    """How long an author run may take, by complexity."""
+
+    simple: Duration = key("Of a simple task.", _LIMITS.timeouts_s[Complexity.SIMPLE], **_RUN)
+    medium: Duration = key("Of a medium task.", _LIMITS.timeouts_s[Complexity.MEDIUM], **_RUN)
+    complex: Duration = key("Of a complex task.", _LIMITS.timeouts_s[Complexity.COMPLEX], **_RUN)
+
+
+class LimitKeys(Section):
+    """Bounds of all projects together."""
+
+    max_runs: Count = key("Runs at once in all.", _LIMITS.max_runs, ge=1, le=256)
+    timeouts: TimeoutKeys = key("How long an author run may take, by complexity.", TimeoutKeys())
+    review_timeout: Duration = key("How long a reviewer run may take.", _LIMITS.review_timeout_s, **_RUN)
+
+
+def _nothing_is_none(value: object) -> object:
+    return [] if value is None else value
+
+
+def _nothing_is_empty(value: object) -> object:
+    return {} if value is None else value
+
+
+class ConfigFile(Section):
+    """config.yml."""
+
+    projects: Annotated[tuple[ProjectEntry, ...], BeforeValidator(_nothing_is_none)] = key(
+        "The repositories to look after.", ()
+    )
+    defaults: ProjectKeys = key("What holds for each project that does not say otherwise.", ProjectKeys())
+    agents: Annotated[dict[AgentName, AgentKeys], BeforeValidator(_nothing_is_empty)] = key(
+        "The coding CLIs to use, by name.", {}
+    )
+    forges: Annotated[dict[ForgeName, ForgeKeys], BeforeValidator(_nothing_is_empty)] = key(
+        "The servers, by name.", {}, reload="restart"
+    )
+    router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
+    limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())
+    interval: Duration = key("Time between two looks at the forges.", Settings().interval_s, ge=0.1, le=3600)

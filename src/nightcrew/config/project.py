@@ -1,0 +1,169 @@
+"""The keys of a project, as the owner may set them in config.yml. Defaults are those of the core's settings."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, model_validator
+
+from nightcrew.config.section import Section
+from nightcrew.config.value import (
+    Address,
+    CheckName,
+    Command,
+    Count,
+    Duration,
+    Folder,
+    ForgeName,
+    InsidePaths,
+    Lines,
+    OneLine,
+    Ref,
+    Slug,
+    Text,
+    Trailers,
+    Truth,
+    bad_value,
+    key,
+)
+from nightcrew.core.model.settings import (
+    CheckCommand,
+    CommitSettings,
+    Intake,
+    MergeMethod,
+    MergeMode,
+    MergeSettings,
+    ProjectSettings,
+    PromptBudget,
+    ReviewAllow,
+    ReviewSettings,
+    SetupCommand,
+)
+
+_PROJECT = ProjectSettings("owner/name")
+_MERGE = MergeSettings()
+_REVIEW = ReviewSettings()
+_COMMIT = CommitSettings()
+_PROMPT = PromptBudget()
+_CHECK_TIMEOUT_S = CheckCommand("", ()).timeout_s
+_SETUP_TIMEOUT_S = SetupCommand(()).timeout_s
+_DAY_S = 86_400
+_CHARACTERS: dict[str, Any] = {"ge": 0, "le": 400_000}
+
+
+class MergeKeys(Section):
+    """When and how a pull request is merged. `merge: ask` is short for `merge: {mode: ask}`."""
+
+    short_types = ("string",)
+
+    mode: MergeMode = key("`auto` merges once everything holds; `ask` waits for a person's word as well.", _MERGE.mode)
+    method: MergeMethod = key("How the forge merges.", _MERGE.method)
+    allow_without_ci: Truth = key("Merge although no check at all ran.", _MERGE.allow_without_ci)
+    required_checks: Lines = key("Checks that must succeed, besides those the forge requires.", _MERGE.required_checks)
+    protected_paths: Lines = key("Paths whose change needs a person's approval.", _MERGE.protected_paths)
+    hold_labels: Lines = key("Labels that keep a pull request from merging.", _MERGE.hold_labels)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mode_alone(cls, data: object) -> object:
+        return {"mode": data} if isinstance(data, str) else data
+
+
+class ReviewKeys(Section):
+    """Who reviews, and how often."""
+
+    cycles: Count = key("Rounds of requested changes before the task is blocked.", _REVIEW.cycles, ge=0, le=10)
+    allow: ReviewAllow = key(
+        "Who may review: `other_agent`, or also `other_model` of the agent that wrote the change.", _REVIEW.allow
+    )
+    attempts: Count = key("Reviewer runs that may fail before the task is blocked.", _REVIEW.attempts, ge=1, le=10)
+
+
+class CommitKeys(Section):
+    """How commits are written."""
+
+    email: Address = key("Address of the author; `{agent}` stands for the agent's name.", _COMMIT.email)
+    trailers: Trailers = key("Lines such as `Reviewed-on: night` added to each commit.", _COMMIT.trailers)
+    sign_off: Truth = key("Add Signed-off-by.", _COMMIT.sign_off)
+
+
+class PromptKeys(Section):
+    """Characters that each part of a prompt may take."""
+
+    issue: Count = key("The issue itself.", _PROMPT.issue, **_CHARACTERS)
+    comments: Count = key("Its comments.", _PROMPT.comments, **_CHARACTERS)
+    documents: Count = key("CLAUDE.md, AGENTS.md and README.md.", _PROMPT.documents, **_CHARACTERS)
+    tree: Count = key("The list of files.", _PROMPT.tree, **_CHARACTERS)
+    findings: Count = key("What reviewers found.", _PROMPT.findings, **_CHARACTERS)
+    checks: Count = key("Output of failed checks.", _PROMPT.checks, **_CHARACTERS)
+    attempts: Count = key("What earlier attempts did.", _PROMPT.attempts, **_CHARACTERS)
+
+
+class CheckKeys(Section):
+    """A command that Nightcrew runs on the merge result in a clean checkout, reported as `nightcrew/<name>`."""
+
+    name: CheckName = key("Name of the check; `review` is taken.")
+    command: Command = key("Program and arguments, as a list or one line. No shell reads it.")
+    timeout: Duration = key("Time limit.", _CHECK_TIMEOUT_S, ge=1, le=_DAY_S)
+
+
+class SetupKeys(Section):
+    """A command that makes a fresh workspace usable. `[npm, ci]` or `npm ci` is short for `{command: [npm, ci]}`."""
+
+    short_types = ("string", "array")
+
+    command: Command = key("Program and arguments, as a list or one line. No shell reads it.")
+    timeout: Duration = key("Time limit.", _SETUP_TIMEOUT_S, ge=1, le=_DAY_S)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _command_alone(cls, data: object) -> object:
+        return {"command": data} if isinstance(data, (str, list)) else data
+
+
+def _distinct(checks: tuple[CheckKeys, ...]) -> tuple[CheckKeys, ...]:
+    names = [check.name.lower() for check in checks]
+    for name in names:
+        if names.count(name) > 1:
+            raise bad_value(f"two checks are named {name!r}")
+    return checks
+
+
+Checks = Annotated[tuple[CheckKeys, ...], AfterValidator(_distinct)]
+
+
+class ProjectKeys(Section):
+    """What can be set for every project (`defaults:`) and for one (an entry of `projects:`)."""
+
+    forge: ForgeName = key("The forge that the repository lives on, by its name in `forges`.", _PROJECT.forge)
+    base_ref: Ref | None = key("The branch to merge into; empty: the forge's default branch.", _PROJECT.base_ref)
+    intake: Intake = key("`label`: issues that bear the intake label; `all`: those that members open.", _PROJECT.intake)
+    intake_label: OneLine = key("The label that makes an issue a task.", _PROJECT.intake_label, max_length=50)
+    max_runs: Count = key("Runs at once in this project.", _PROJECT.max_runs, ge=1, le=256)
+    attempts: Count = key("Author runs before a task is blocked.", _PROJECT.attempts, ge=1, le=20)
+    cycles_cooldown: Duration = key(
+        "How long a pull request waits for its cooled author before its changes go to another agent.",
+        _PROJECT.cycles_cooldown_s,
+        ge=0,
+        le=30 * _DAY_S,
+    )
+    merge: MergeKeys = key("When and how a pull request is merged.", MergeKeys())
+    review: ReviewKeys = key("Who reviews, and how often.", ReviewKeys())
+    commit: CommitKeys = key("How commits are written.", CommitKeys())
+    prompt: PromptKeys = key("Characters that each part of a prompt may take.", PromptKeys())
+    checks: Checks = key("Commands that Nightcrew runs as CI.", ())
+    setup: tuple[SetupKeys, ...] = key("Commands run in each fresh workspace.", ())
+    copy_files: InsidePaths = key("Files copied from `source` into each fresh workspace, such as `.env`.", ())
+    instructions: Text = key("Words for every agent that works on this project.", _PROJECT.instructions)
+
+
+class ProjectEntry(ProjectKeys):
+    """One project. `owner/name` alone is short for `{slug: owner/name}`."""
+
+    short_types = ("string",)
+
+    slug: Slug = key("The repository, as owner/name.")
+    source: Folder = key("Your own checkout, which `copy_files` come from. It is only read.", _PROJECT.source)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _slug_alone(cls, data: object) -> object:
+        return {"slug": data} if isinstance(data, str) else data

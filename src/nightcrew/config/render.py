@@ -1,0 +1,134 @@
+"""Settings as plain values in the shape of config.yml, for `config show`. What is or may be a secret is masked."""
+
+from collections.abc import Mapping
+from enum import Enum
+
+import yaml
+
+from nightcrew.config.document import copy_resolvers
+from nightcrew.config.secret import MASK, is_reference, looks_secret
+from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
+
+
+def render_settings(settings: Settings) -> dict[str, object]:
+    """Every setting in force. Read back, it gives the same settings, apart from what is masked."""
+    limits, router = settings.limits, settings.router
+    return {
+        "interval": render_duration(settings.interval_s),
+        "limits": {
+            "max_runs": limits.max_runs,
+            "timeouts": {level.value: render_duration(value) for level, value in limits.timeouts_s.items()},
+            "review_timeout": render_duration(limits.review_timeout_s),
+        },
+        "router": {
+            "mode": router.mode.value,
+            "agent": router.agent or None,
+            "model": router.model or None,
+            "timeout": render_duration(router.timeout_s),
+        },
+        "forges": {name: _forge(forge) for name, forge in settings.forges.items()},
+        "agents": {name: _agent(agent) for name, agent in settings.agents.items()},
+        "projects": [_project(project) for project in settings.projects.values()],
+    }
+
+
+def render_yaml(values: Mapping[str, object]) -> str:
+    """Plain values as YAML that this package reads back as the same."""
+    return yaml.dump(values, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the name is the library's
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    if not text.replace("\n", "").isprintable():
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+copy_resolvers(_Dumper)
+_Dumper.add_representer(str, _represent_text)
+
+
+def render_duration(seconds: float) -> str | float:
+    """`45s`, `30m`, `2h`: the largest unit that loses nothing; a bare number of seconds where none does."""
+    if seconds != int(seconds):
+        return seconds
+    whole = int(seconds)
+    for unit, length in (("h", 3600), ("m", 60)):
+        if whole and whole % length == 0:
+            return f"{whole // length}{unit}"
+    return f"{whole}s"
+
+
+def _forge(forge: ForgeSettings) -> dict[str, object]:
+    return {
+        "kind": forge.kind,
+        "base_url": forge.base_url,
+        "token": forge.token if not forge.token or is_reference(forge.token) else MASK,
+        "write_interval": render_duration(forge.write_interval_s),
+    }
+
+
+def _agent(agent: AgentSettings) -> dict[str, object]:
+    return {
+        "adapter": agent.adapter,
+        "command": [_masked("", word) for word in agent.command],
+        "models": {level.value: list(models) for level, models in agent.models.items()},
+        "review_models": list(agent.review_models),
+        "env": {name: _masked(name, value) for name, value in agent.env.items()},
+        "options": _masked("", agent.options),
+        "max_runs": agent.max_runs,
+        "enabled": agent.enabled,
+        "can_review": agent.can_review,
+        "can_author": agent.can_author,
+    }
+
+
+def _project(project: ProjectSettings) -> dict[str, object]:
+    merge, review, commit = project.merge, project.review, project.commit
+    return {
+        "slug": project.slug,
+        "forge": project.forge,
+        "base_ref": project.base_ref,
+        "intake": project.intake.value,
+        "intake_label": project.intake_label,
+        "max_runs": project.max_runs,
+        "attempts": project.attempts,
+        "cycles_cooldown": render_duration(project.cycles_cooldown_s),
+        "merge": {
+            "mode": merge.mode.value,
+            "method": merge.method.value,
+            "allow_without_ci": merge.allow_without_ci,
+            "required_checks": list(merge.required_checks),
+            "protected_paths": list(merge.protected_paths),
+            "hold_labels": list(merge.hold_labels),
+        },
+        "review": {"cycles": review.cycles, "allow": review.allow.value, "attempts": review.attempts},
+        "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
+        "prompt": {
+            part: getattr(project.prompt, part)
+            for part in ("issue", "comments", "documents", "tree", "findings", "checks", "attempts")
+        },
+        "checks": [
+            {"name": check.name, "command": list(check.argv), "timeout": render_duration(check.timeout_s)}
+            for check in project.checks
+        ],
+        "setup": [{"command": list(step.argv), "timeout": render_duration(step.timeout_s)} for step in project.setup],
+        "copy_files": list(project.copy_files),
+        "source": project.source,
+        "instructions": project.instructions,
+    }
+
+
+def _masked(name: str, value: object) -> object:
+    """A value with everything in it replaced that looks like a secret."""
+    if isinstance(value, str):
+        return MASK if looks_secret(name, value) else value
+    if isinstance(value, Mapping):
+        return {key: _masked(str(key), item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_masked(name, item) for item in value]
+    return value.value if isinstance(value, Enum) else value
