@@ -21,7 +21,7 @@ from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, 
 from nightcrew.ports.tracker import LabelSpec
 
 _REVIEW_BLOCKS = frozenset({"review_failed", "base_changed"})
-_INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
+INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
 
 
 class Facade:
@@ -84,7 +84,7 @@ class Facade:
         tracker = self._means.ports.forge_of(self._means.settings, project).tracker
         wanted = tuple(labels) if settings.intake is Intake.ALL else (settings.intake_label, *labels)
         if settings.intake is not Intake.ALL:
-            await tracker.ensure_labels(project, {settings.intake_label: _INTAKE_LABEL})
+            await tracker.ensure_labels(project, {settings.intake_label: INTAKE_LABEL})
         issue = await self._means.journal.effect(
             "issue.create",
             subject(TaskKey(project, 0)),

@@ -15,7 +15,6 @@ from nightcrew.config.layer import parse_project_file
 from nightcrew.config.load import Configuration
 from nightcrew.config.render import render_settings
 from nightcrew.config.secret import resolve_secret
-from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known
 from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
 from nightcrew.core.model.world import World
@@ -37,6 +36,7 @@ from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.dump import dump_world
 from nightcrew.service.local import open_local_forge
 from nightcrew.service.show import render_output
+from nightcrew.service.url import task_url
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
 from nightcrew.workspaces.worktree import GitWorkspaces
@@ -98,20 +98,6 @@ async def composed(
         )
         facade = Facade(means, loop, reader, settings=render_settings(settings))
         yield Composed(settings, means, loop, facade, ports)
-
-
-def task_url(settings: Settings) -> Callable[[TaskKey], str]:
-    """The page of an issue, for people; empty where the forge has no pages."""
-
-    def render(key: TaskKey) -> str:
-        project = settings.projects.get(key.project)
-        forge = settings.forges.get(project.forge) if project else None
-        if forge is None or forge.kind != "github":
-            return ""
-        web = forge.base_url.replace("https://api.github.com", "https://github.com").removesuffix("/api/v3")
-        return f"{web}/{key.project}/issues/{key.number}"
-
-    return render
 
 
 def _emails(settings: Settings) -> tuple[str, ...]:

@@ -9,16 +9,14 @@ from pathlib import Path
 import structlog
 
 from nightcrew.api.socket import serve_api
-from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
-from nightcrew.config.load import Configuration, load_configuration
-from nightcrew.core.errors import Missing
+from nightcrew.config.load import Configuration
 from nightcrew.engine.journal import Boundary
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
-from nightcrew.service.adapter import adapter_names
 from nightcrew.service.compose import Composed, composed, home_of
 from nightcrew.service.dry import tell_dry_run
+from nightcrew.service.load import load
 from nightcrew.service.lock import held
 from nightcrew.service.log import configure_log, follow_events
 from nightcrew.service.tool import require_tools
@@ -38,13 +36,6 @@ def run_service(home: Path, *, dry_run: bool = False) -> int:
     with held(place.lock):
         asyncio.run(serve(place, configuration))
     return 0
-
-
-def load(home: Home) -> Configuration:
-    """The configuration of a home."""
-    if not home.config.is_file():
-        raise Missing(f"{home.config} is not there; begin with: nightcrew init")
-    return load_configuration(home.config, environ=load_environment(), adapters=adapter_names())
 
 
 async def serve(

@@ -1,0 +1,55 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+AGENT_CLIS ?= .cache/agents
+TESTS ?= tests
+
+.PHONY: demo test check lint format test-agents bench wheel clean tools
+
+demo: $(VENV)/.ready
+	@$(BIN)/nightcrew demo $(if $(KEEP),--keep) $(if $(AGENTS),--agents $(AGENTS))
+
+test: $(VENV)/.ready-dev
+	$(MAKE) lint
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not agents" $(TESTS)
+
+check: test
+
+lint: $(VENV)/.ready-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+format: $(VENV)/.ready-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Installs the real CLIs, versions pinned, into a cached folder, and drives them against a model server on loopback.
+test-agents: $(VENV)/.ready-dev
+	NIGHTCREW_AGENT_CLIS="$(AGENT_CLIS)" $(BIN)/python -m pytest -m agents tests/agents_real
+
+bench: $(VENV)/.ready-dev
+	$(BIN)/python -m bench
+
+wheel: $(VENV)/.ready-dev
+	$(BIN)/python -m pip wheel -q --no-deps -w dist .
+
+clean:
+	rm -rf $(VENV) dist build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# What Nightcrew needs besides Python; what is missing is named with the command that installs it.
+tools:
+	@$(PYTHON) .ci/tools.py
+
+$(VENV)/.ready: pyproject.toml | tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.ready-dev: pyproject.toml | tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.ready

@@ -1,0 +1,124 @@
+"""`nightcrew doctor`: what is missing or wrong on this machine, each with what to do about it."""
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nightcrew.config.check import Surroundings, check_settings
+from nightcrew.config.environment import load_environment
+from nightcrew.config.home import Home
+from nightcrew.core.errors import ConfigError, NightcrewError, PortError
+from nightcrew.core.model.settings import Settings
+from nightcrew.forges.github.setup import inspect_access
+from nightcrew.forges.github.token import resolve_token
+from nightcrew.process import run_process
+from nightcrew.service.adapter import load_agents
+from nightcrew.service.load import load
+from nightcrew.service.tool import TOOLS, install_command
+
+LEAST_FREE_BYTES = 2_000_000_000
+VERSION_TIMEOUT_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: `level` is ok, warning or error; `hint` says what to do."""
+
+    what: str
+    level: str
+    words: str
+    hint: str = ""
+
+
+def run_doctor(home: Path, *, as_json: bool) -> int:
+    """Look at everything. Exit code 1 if something is an error."""
+    findings = asyncio.run(_all(Home(home)))
+    if as_json:
+        plain = [{"what": f.what, "level": f.level, "words": f.words, "hint": f.hint} for f in findings]
+        sys.stdout.write(json.dumps({"findings": plain}, indent=2) + "\n")
+    else:
+        for finding in findings:
+            hint = f" → {finding.hint}" if finding.hint else ""
+            sys.stdout.write(f"{finding.level:<8} {finding.what}: {finding.words}{hint}\n")
+    return 1 if any(finding.level == "error" for finding in findings) else 0
+
+
+async def _all(home: Home) -> list[Finding]:
+    findings = [finding async for finding in _tools()]
+    findings.append(_disk(home))
+    try:
+        settings = load(home).apply()
+    except ConfigError as error:
+        return [*findings, *(Finding(p.where, "error", p.what, p.hint) for p in error.problems)]
+    except NightcrewError as error:
+        return [*findings, Finding("config", "error", str(error))]
+    findings.append(Finding("config", "ok", str(home.config)))
+    findings += [finding async for finding in _agents(home, settings)]
+    findings += [finding async for finding in _projects(settings)]
+    return findings
+
+
+async def _tools() -> AsyncIterator[Finding]:
+    for tool in TOOLS:
+        if shutil.which(tool) is None:
+            yield Finding(tool, "error", "cannot be found", install_command((tool,)))
+            continue
+        flag = "-V" if tool == "tmux" else "--version"
+        done = await run_process([tool, flag], timeout_s=VERSION_TIMEOUT_S)
+        yield Finding(tool, "ok" if done.ok else "error", done.text.strip() or done.complaint)
+
+
+def _disk(home: Home) -> Finding:
+    folder = home.root if home.root.is_dir() else home.root.parent
+    while not folder.is_dir():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    words = f"{free / 1e9:.1f} GB free at {folder}"
+    if free < LEAST_FREE_BYTES:
+        return Finding("disk", "warning", words, "worktrees and run folders need room; free some")
+    return Finding("disk", "ok", words)
+
+
+async def _agents(home: Home, settings: Settings) -> AsyncIterator[Finding]:
+    try:
+        agents = load_agents(settings)
+    except ConfigError as error:
+        for problem in error.problems:
+            yield Finding(problem.where, "error", problem.what, problem.hint)
+        return
+    around = Surroundings(environ=load_environment(), base=home.root)
+    for problem in check_settings(settings, around):
+        yield Finding(problem.where, "warning", problem.what, problem.hint)
+    for name, agent in agents.items():
+        found = shutil.which(agent.program)
+        if found is None:
+            yield Finding(f"agent {name}", "error", f"{agent.program} is not on PATH", "install it, or take it out")
+            continue
+        try:
+            done = await run_process([agent.program, "--version"], timeout_s=VERSION_TIMEOUT_S)
+            words = done.text.strip().splitlines()
+            yield Finding(f"agent {name}", "ok", f"{found} {words[0] if words else ''}".strip())
+        except PortError as error:
+            yield Finding(f"agent {name}", "warning", f"{found} does not tell its version: {error}")
+
+
+async def _projects(settings: Settings) -> AsyncIterator[Finding]:
+    for slug, project in settings.projects.items():
+        forge = settings.forges[project.forge]
+        if forge.kind == "local":
+            yield Finding(slug, "ok", "on the local forge")
+            continue
+        try:
+            token = await resolve_token(forge, environment=load_environment())
+            access = await inspect_access(forge, token=token, project=slug)
+        except NightcrewError as error:
+            yield Finding(slug, "error", str(error))
+            continue
+        if not access.problems:
+            yield Finding(slug, "ok", f"{access.login} may push; the default branch is {access.default_branch}")
+        for problem in access.problems:
+            yield Finding(slug, "error", problem)

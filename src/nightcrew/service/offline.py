@@ -1,0 +1,118 @@
+"""Answers from the store while no service runs: questions are answered, commands are refused."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from nightcrew.config.home import Home
+from nightcrew.config.render import render_settings
+from nightcrew.core.errors import Missing, Unavailable
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.run import Run
+from nightcrew.engine.reading import Reader, Sight
+from nightcrew.ports.service import Answer, LogPiece, RunDetail, Service, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.service.clock import SystemClock
+from nightcrew.service.load import load
+from nightcrew.service.show import render_output
+from nightcrew.service.url import task_url
+from nightcrew.store.sqlite import SqliteStore
+from nightcrew.version import VERSION
+
+
+@asynccontextmanager
+async def open_offline_service(home: Path) -> AsyncIterator[Service]:
+    """The reading half of the service over a home whose service does not run."""
+    place = Home(home)
+    settings = load(place).apply()
+    if not place.database.is_file():
+        raise Missing(f"nothing has run on {place.root} yet; start with: nightcrew serve")
+    clock = SystemClock()
+    async with SqliteStore.open_read_only(place.database) as store:
+        reader = Reader(
+            store,
+            clock,
+            settings,
+            home=place.root,
+            version=VERSION,
+            sight=Sight,
+            render_line=render_output,
+            task_url=task_url(settings),
+        )
+        yield OfflineService(reader, render_settings(settings))
+
+
+class OfflineService:
+    """Implements `ports.service.Service`, as far as that goes without a loop."""
+
+    def __init__(self, reader: Reader, settings: Mapping[str, object]) -> None:
+        self._reader = reader
+        self._settings = settings
+
+    async def status(self) -> ServiceStatus:
+        return await self._reader.status()
+
+    async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
+        return await self._reader.list_tasks(project=project, include_done=include_done)
+
+    async def get_task(self, key: TaskKey) -> TaskDetail:
+        return await self._reader.get_task(key)
+
+    async def resolve_task(self, text: str) -> TaskKey:
+        return await self._reader.resolve_task(text)
+
+    async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
+        return await self._reader.list_runs(task=task, limit=limit)
+
+    async def get_run(self, run: RunId) -> RunDetail:
+        return await self._reader.get_run(run)
+
+    async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
+        return await self._reader.read_log(run, offset=offset, limit=limit, raw=raw)
+
+    async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
+        return await self._reader.list_events(after=after, limit=limit, task=task)
+
+    async def render_config(self) -> Mapping[str, object]:
+        return self._settings
+
+    async def load_diff(self, key: TaskKey) -> str:
+        _refuse(f"the diff of {key} is read from git by the service")
+
+    async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
+        _refuse(f"{title!r} cannot be filed in {project} ({len(body)} characters, labels {list(labels)})")
+
+    async def approve_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be approved")
+
+    async def retry_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be retried")
+
+    async def stop_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be stopped")
+
+    async def block_task(self, key: TaskKey, *, why: str) -> Answer:
+        _refuse(f"{key} cannot be blocked ({why})")
+
+    async def unblock_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be unblocked")
+
+    async def close_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be closed")
+
+    def subscribe(self) -> AsyncIterator[Event]:
+        _refuse("there is nothing to follow")
+
+    async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
+        _refuse(f"{project or 'Nightcrew'} cannot be {'paused' if paused else 'resumed'}")
+
+    async def attach_argv(self, key: TaskKey) -> Sequence[str]:
+        _refuse(f"where {key} runs is not known")
+
+    async def wake(self) -> Answer:
+        _refuse("there is nobody to wake")
+
+
+def _refuse(words: str) -> NoReturn:
+    raise Unavailable(f"{words} while the service is not running; start it with: nightcrew serve")

@@ -1,0 +1,20 @@
+"""Pages of issues, for people."""
+
+from collections.abc import Callable
+
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.settings import Settings
+
+
+def task_url(settings: Settings) -> Callable[[TaskKey], str]:
+    """The page of an issue, for people; empty where the forge has no pages."""
+
+    def render(key: TaskKey) -> str:
+        project = settings.projects.get(key.project)
+        forge = settings.forges.get(project.forge) if project else None
+        if forge is None or forge.kind != "github":
+            return ""
+        web = forge.base_url.replace("https://api.github.com", "https://github.com").removesuffix("/api/v3")
+        return f"{web}/{key.project}/issues/{key.number}"
+
+    return render
