@@ -1,0 +1,59 @@
+"""Cooldowns as rows, one for each agent, model (or the whole agent) and kind of failure."""
+
+from aiosqlite import Connection
+
+from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.event import Event
+from nightcrew.store import event as events
+from nightcrew.store.codec import parse_enum, parse_time, render_time
+from nightcrew.store.statement import ask, insert
+
+
+async def load_cooldowns(connection: Connection) -> tuple[Cooldown, ...]:
+    """All that were not cleared, those that have run out included: they carry the count."""
+    rows = await ask(connection, "SELECT * FROM cooldowns ORDER BY agent, model, kind")
+    return tuple(
+        Cooldown(
+            agent=row["agent"],
+            model=row["model"],
+            kind=parse_enum(FailureKind, row["kind"]),
+            until_at=parse_time(row["until_at"]),
+            count=row["count"],
+            why=row["why"],
+        )
+        for row in rows
+    )
+
+
+async def save_cooldown(connection: Connection, cooldown: Cooldown, *, event: Event) -> None:
+    """Insert, or replace the one of the same agent, model and kind."""
+    await ask(
+        connection,
+        "DELETE FROM cooldowns WHERE agent = ? AND model IS ? AND kind = ?",
+        cooldown.agent,
+        cooldown.model,
+        cooldown.kind.value,
+    )
+    await insert(
+        connection,
+        "cooldowns",
+        {
+            "agent": cooldown.agent,
+            "model": cooldown.model,
+            "kind": cooldown.kind.value,
+            "until_at": render_time(cooldown.until_at),
+            "count": cooldown.count,
+            "why": cooldown.why,
+        },
+    )
+    await events.record_event(connection, event)
+
+
+async def clear_cooldowns(connection: Connection, *, agent: str, model: str | None, event: Event) -> int:
+    """How many rows of exactly this agent and model went (None: those of the whole agent, not those of its models).
+    Where there was nothing to clear, nothing happened, and `event` is not recorded."""
+    rows = await ask(connection, "DELETE FROM cooldowns WHERE agent = ? AND model IS ? RETURNING kind", agent, model)
+    if rows:
+        await events.record_event(connection, event)
+    return len(rows)

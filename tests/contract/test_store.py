@@ -1,0 +1,533 @@
+"""What every store promises: run over the one in memory and the one on SQLite."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from nightcrew.core.errors import Bug, Conflict, Missing
+from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.report import Decision
+from nightcrew.core.model.run import Role, RunOutcome, RunState
+from nightcrew.core.model.task import Block, Task
+from nightcrew.ports.store import Store, Validator
+from nightcrew.store import SqliteStore
+from tests.adapters.store.sample import (
+    KEY,
+    LATER,
+    NOW,
+    OTHER,
+    ROUTE,
+    SHA,
+    FixedClock,
+    a_run,
+    a_task,
+    a_verdict,
+    an_event,
+)
+from tests.fakes.store import MemoryStore
+
+Opened = Callable[[], AbstractAsyncContextManager[Store]]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+    """Opens a store; opened again, it is the same one with what was kept in it."""
+    memory = MemoryStore()
+
+    @asynccontextmanager
+    async def open_one() -> AsyncIterator[Store]:
+        if request.param == "memory":
+            yield memory
+        else:
+            async with SqliteStore.open(tmp_path / "nightcrew.db", clock=FixedClock()) as store:
+                yield store
+
+    return open_one
+
+
+async def kinds(store: Store) -> list[str]:
+    return [event.kind for event in await store.load_events()]
+
+
+class TestTasks:
+    async def test_is_recorded_once_with_its_event(self, opened):
+        async with opened() as store:
+            assert await store.record_task(a_task(), event=an_event("first"))
+            assert not await store.record_task(replace(a_task(), title="other"), event=an_event("second"))
+            assert await store.find_task(KEY) == a_task()
+            assert await kinds(store) == ["first"]
+
+    async def test_is_still_there_when_opened_again(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+        async with opened() as store:
+            assert await store.find_task(KEY) == a_task()
+
+    @pytest.mark.case("C211")
+    async def test_the_same_number_of_two_projects_is_two_tasks(self, opened):
+        async with opened() as store:
+            await store.record_task(replace(a_task(), title="parrot"), event=an_event())
+            await store.record_task(replace(a_task(OTHER), title="heron"), event=an_event())
+            assert [task.title for task in await store.load_tasks(project="octo/heron")] == ["heron"]
+            assert [task.key for task in await store.load_tasks()] == [OTHER, KEY]
+
+    async def test_done_ones_are_left_out_once_their_labels_are_right(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            done = transition(Status.NEW, Status.DONE, Evidence.FINISHED)
+            await store.change_status(KEY, done, event=an_event())
+            assert len(await store.load_tasks()) == 1
+            await store.settle_status(KEY)
+            assert await store.load_tasks() == ()
+            assert len(await store.load_tasks(include_done=True)) == 1
+
+    async def test_save_replaces_everything_but_the_status(self, opened):
+        async with opened() as store:
+            await store.record_task(replace(a_task(), moving_to=Status.NEW), event=an_event())
+            wanted = Task(
+                key=KEY,
+                title="New title",
+                status=Status.BLOCKED,
+                moving_to=Status.DONE,
+                created_at=NOW - timedelta(days=1),
+                updated_at=LATER,
+                priority=3,
+                route=ROUTE,
+                block=Block("question", "which wing?", answerable=True, at=NOW),
+                branch="nightcrew/42-wings",
+                base_ref="main",
+                started_from=SHA,
+                pull=7,
+                attempts=2,
+                cycles=1,
+                tried=("codex", "claude"),
+                approved_sha=SHA,
+                merge_sha=SHA,
+                comment_id=2**53,
+                told="said",
+                reset_at=NOW,
+            )
+            await store.save_task(wanted)
+            assert await store.find_task(KEY) == replace(wanted, status=Status.NEW, moving_to=Status.NEW)
+            await store.save_task(a_task())
+            assert await store.find_task(KEY) == replace(a_task(), moving_to=Status.NEW, updated_at=LATER)
+
+    async def test_save_of_none_is_missing(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing, match="octo/parrot#42"):
+                await store.save_task(a_task(), event=an_event())
+            assert await kinds(store) == []
+
+    @pytest.mark.case("C212")
+    async def test_a_sweep_that_changes_nothing_leaves_updated_at(self, opened):
+        async with opened() as store:
+            keys = [TaskKey("octo/parrot", n) for n in range(1, 41)]
+            for key in keys:
+                await store.record_task(a_task(key, Status.BLOCKED), event=an_event())
+            for task in await store.load_tasks():
+                await store.save_task(replace(task, updated_at=LATER), event=an_event("swept", at=LATER))
+            assert {task.updated_at for task in await store.load_tasks()} == {NOW}
+
+    async def test_updated_at_follows_a_change_and_never_goes_back(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.save_task(replace(a_task(), pull=1), event=an_event(at=LATER))
+            await store.save_task(replace(a_task(), pull=2), event=an_event(at=NOW))
+            task = await store.find_task(KEY)
+            assert task is not None
+            assert (task.pull, task.updated_at) == (2, LATER)
+
+
+class TestStatus:
+    ROUTED = transition(Status.NEW, Status.ROUTED, Evidence.ROUTE)
+
+    async def test_moves_with_event_and_fields(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("first"))
+            fields = replace(a_task(status=Status.BLOCKED), route=ROUTE)
+            await store.change_status(KEY, self.ROUTED, event=an_event("moved", at=LATER), task=fields)
+            expected = replace(a_task(status=Status.ROUTED), moving_to=Status.ROUTED, route=ROUTE, updated_at=LATER)
+            assert await store.find_task(KEY) == expected
+            assert await kinds(store) == ["first", "moved"]
+            await store.settle_status(KEY)
+            assert await store.find_task(KEY) == replace(expected, moving_to=None)
+
+    async def test_a_persons_move_needs_no_labels(self, opened):
+        async with opened() as store:
+            await store.record_task(replace(a_task(), moving_to=Status.NEW), event=an_event())
+            edge = transition(Status.NEW, Status.BLOCKED, Evidence.PERSON)
+            await store.change_status(KEY, edge, event=an_event(), labels_follow=False)
+            task = await store.find_task(KEY)
+            assert task is not None
+            assert (task.status, task.moving_to) == (Status.BLOCKED, None)
+
+    async def test_of_another_source_is_a_conflict_that_says_what_is_and_changes_nothing(self, opened):
+        async with opened() as store:
+            stored = a_task(status=Status.IN_REVIEW)
+            await store.record_task(stored, event=an_event("first"))
+            with pytest.raises(Conflict, match="is in_review, not new"):
+                await store.change_status(KEY, self.ROUTED, event=an_event("moved"), task=replace(stored, pull=9))
+            assert await store.find_task(KEY) == stored
+            assert await kinds(store) == ["first"]
+
+    async def test_of_no_task_is_missing(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing):
+                await store.change_status(KEY, self.ROUTED, event=an_event())
+            with pytest.raises(Missing):
+                await store.settle_status(KEY)
+
+    async def test_along_no_edge_of_the_table_is_a_bug(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            with pytest.raises(Bug):
+                await store.change_status(KEY, Edge(Status.NEW, Status.DONE, Evidence.ROUTE), event=an_event())
+
+    async def test_with_another_tasks_fields_is_a_bug(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            with pytest.raises(Bug):
+                await store.change_status(KEY, self.ROUTED, event=an_event(), task=a_task(OTHER))
+
+    async def test_a_move_and_its_event_are_one(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("first"))
+            unspeakable = replace(an_event("moved"), data={"x": object()})
+            with pytest.raises(Bug):
+                await store.change_status(KEY, self.ROUTED, event=unspeakable, task=replace(a_task(), pull=3))
+            assert await store.find_task(KEY) == a_task()
+            assert await kinds(store) == ["first"]
+
+
+class TestRuns:
+    async def test_is_recorded_once_for_a_role_and_attempt(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            assert await store.record_run(a_run(), event=an_event("run"))
+            again = replace(a_run(), id=RunId("01OTHER"), agent="codex")
+            assert not await store.record_run(again, event=an_event("again"))
+            assert await store.find_run(a_run().id) == a_run()
+            assert await store.find_run(RunId("01OTHER")) is None
+            assert await kinds(store) == ["task", "run"]
+
+    async def test_one_open_author_a_task(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_task(a_task(OTHER), event=an_event())
+            await store.record_run(a_run(1), event=an_event())
+            with pytest.raises(Conflict, match=a_run(1).id):
+                await store.record_run(a_run(2), event=an_event())
+            assert await store.record_run(a_run(1, role=Role.REVIEWER), event=an_event())
+            assert await store.record_run(a_run(1, key=OTHER), event=an_event())
+            await store.save_run(replace(a_run(1), state=RunState.ENDED))
+            assert await store.record_run(a_run(2), event=an_event())
+
+    async def test_of_no_task_is_missing(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing):
+                await store.record_run(a_run(), event=an_event())
+
+    async def test_two_of_one_id_are_a_bug(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_run(a_run(), event=an_event())
+            with pytest.raises(Bug):
+                await store.record_run(replace(a_run(2, role=Role.ROUTER), id=a_run().id), event=an_event())
+
+    async def test_save_replaces_how_it_goes_and_nothing_else(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_run(a_run(), event=an_event())
+            failure = Failure(FailureKind.USAGE_WINDOW, "come back", retry_at=LATER)
+            ended = replace(
+                a_run(),
+                state=RunState.ENDED,
+                started_at=NOW,
+                ended_at=LATER,
+                head_sha=SHA,
+                agent_session="abc",
+                outcome=RunOutcome(report=None, failure=failure),
+            )
+            await store.save_run(replace(ended, agent="codex", folder="elsewhere"), event=an_event("ended"))
+            assert await store.find_run(ended.id) == ended
+            assert (await kinds(store))[-1] == "ended"
+
+    async def test_what_ended_does_not_open_again(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            ended = replace(a_run(), state=RunState.ENDED, outcome=RunOutcome(None, Failure(FailureKind.HANG, "")))
+            await store.record_run(ended, event=an_event())
+            with pytest.raises(Conflict):
+                await store.save_run(replace(a_run(), state=RunState.RUNNING), event=an_event("late"))
+            assert await store.find_run(ended.id) == ended
+            assert "late" not in await kinds(store)
+
+    async def test_save_of_none_is_missing(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing):
+                await store.save_run(a_run())
+
+    async def test_are_loaded_oldest_first_and_limited_to_the_newest(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_task(a_task(OTHER), event=an_event())
+            for n in (3, 1, 2):
+                state = RunState.RUNNING if n == 2 else RunState.ENDED
+                await store.record_run(a_run(n, state=state), event=an_event())
+            await store.record_run(a_run(9, key=OTHER, role=Role.ROUTER), event=an_event())
+            assert [run.attempt for run in await store.load_runs()] == [1, 2, 3, 9]
+            assert [run.attempt for run in await store.load_runs(limit=2)] == [3, 9]
+            assert [run.attempt for run in await store.load_runs(limit=0)] == []
+            assert [run.attempt for run in await store.load_runs(task=KEY)] == [1, 2, 3]
+            assert [run.attempt for run in await store.load_runs(open_only=True)] == [2, 9]
+            assert [run.attempt for run in await store.load_runs(task=KEY, open_only=True)] == [2]
+
+
+class TestRoutes:
+    async def test_the_last_one_recorded_is_the_tasks(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_route(KEY, replace(ROUTE, agent="codex"), at=NOW)
+            await store.record_route(KEY, ROUTE, at=LATER)
+            assert await store.find_task(KEY) == replace(a_task(), route=ROUTE, updated_at=LATER)
+
+    async def test_of_no_task_is_missing(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing):
+                await store.record_route(KEY, ROUTE, at=NOW)
+
+
+class TestVerdicts:
+    async def test_one_a_run_and_its_review_is_known_by_id(self, opened):
+        run = a_run(role=Role.REVIEWER)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_run(run, event=an_event())
+            assert await store.record_verdict(a_verdict(run), event=an_event("verdict"))
+            second = a_verdict(run, decision=Decision.REQUEST_CHANGES)
+            assert not await store.record_verdict(second, event=an_event("again"))
+            assert await store.load_verdicts(task=KEY) == (a_verdict(run),)
+            assert await store.load_review_ids(KEY) == frozenset()
+            await store.mark_verdict_posted(run.id, review_id=77, event=an_event("posted"))
+            assert await store.load_verdicts() == (replace(a_verdict(run), posted=True),)
+            assert await store.load_verdicts(task=OTHER) == ()
+            assert await store.load_review_ids(KEY) == frozenset({77})
+            assert await store.load_review_ids(OTHER) == frozenset()
+            assert (await kinds(store))[-2:] == ["verdict", "posted"]
+
+    async def test_are_loaded_oldest_first(self, opened):
+        runs = [a_run(n, role=Role.REVIEWER) for n in (2, 1)]
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            for run in runs:
+                await store.record_run(run, event=an_event())
+                await store.record_verdict(a_verdict(run), event=an_event())
+            assert [verdict.run for verdict in await store.load_verdicts(task=KEY)] == [runs[1].id, runs[0].id]
+
+    async def test_of_no_run_is_missing(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            with pytest.raises(Missing):
+                await store.record_verdict(a_verdict(a_run()), event=an_event())
+            with pytest.raises(Missing):
+                await store.mark_verdict_posted(a_run().id, review_id=1, event=an_event("posted"))
+            assert "posted" not in await kinds(store)
+
+
+class TestCooldowns:
+    WHOLE = Cooldown("claude", None, FailureKind.AUTH, LATER, 1, "log in")
+    DEFAULT = Cooldown("claude", "", FailureKind.OVERLOADED, LATER, 1, "busy")
+    MODEL = Cooldown("claude", "deep", FailureKind.RATE_LIMIT, LATER, 2, "too many")
+
+    async def test_each_agent_model_and_kind_has_one(self, opened):
+        async with opened() as store:
+            for one in (self.MODEL, self.WHOLE, self.DEFAULT, replace(self.MODEL, kind=FailureKind.HANG)):
+                await store.save_cooldown(one, event=an_event("cooled"))
+            again = replace(self.MODEL, count=3, until_at=LATER + timedelta(hours=1), why="still")
+            await store.save_cooldown(again, event=an_event("cooled"))
+            found = await store.load_cooldowns()
+            assert found == (self.WHOLE, self.DEFAULT, replace(self.MODEL, kind=FailureKind.HANG), again)
+            assert await kinds(store) == ["cooled"] * 5
+
+    @pytest.mark.case("C123")
+    async def test_clearing_the_whole_agent_leaves_its_models(self, opened):
+        async with opened() as store:
+            for one in (self.WHOLE, self.DEFAULT, self.MODEL):
+                await store.save_cooldown(one, event=an_event("cooled"))
+            assert await store.clear_cooldowns(agent="claude", model=None, event=an_event("cleared")) == 1
+            assert await store.load_cooldowns() == (self.DEFAULT, self.MODEL)
+            assert await store.clear_cooldowns(agent="claude", model="deep", event=an_event("cleared")) == 1
+            assert await store.load_cooldowns() == (self.DEFAULT,)
+
+    async def test_clearing_nothing_is_no_event(self, opened):
+        async with opened() as store:
+            assert await store.clear_cooldowns(agent="claude", model=None, event=an_event()) == 0
+            assert await kinds(store) == []
+
+    @pytest.mark.case("C137")
+    async def test_survive_a_restart_with_their_reasons(self, opened):
+        async with opened() as store:
+            await store.save_cooldown(self.MODEL, event=an_event())
+        async with opened() as store:
+            assert await store.load_cooldowns() == (self.MODEL,)
+
+
+class TestEvents:
+    async def test_ids_grow_and_data_comes_back(self, opened):
+        async with opened() as store:
+            first = await store.record_event(an_event("a"))
+            bare = Event("b", "", LATER, run=RunId("01R"))
+            second = await store.record_event(bare)
+            assert 0 < first < second
+            assert await store.load_events() == (replace(an_event("a"), id=first), replace(bare, id=second))
+
+    async def test_pages(self, opened):
+        async with opened() as store:
+            ids = [await store.record_event(an_event(f"e{n}", task=KEY if n % 2 else OTHER)) for n in range(6)]
+            assert [event.kind for event in await store.load_events(after=ids[1], limit=2)] == ["e2", "e3"]
+            assert [event.kind for event in await store.load_events(limit=2, newest=True)] == ["e4", "e5"]
+            assert [event.kind for event in await store.load_events(task=KEY)] == ["e1", "e3", "e5"]
+            assert [event.kind for event in await store.load_events(task=KEY, after=ids[1], newest=True, limit=1)] == [
+                "e5"
+            ]
+            assert await store.load_events(limit=0) == ()
+            assert await store.load_events(after=ids[-1]) == ()
+
+    async def test_what_is_not_json_is_a_bug(self, opened):
+        async with opened() as store:
+            for data in ({"at": NOW}, {"cost": float("nan")}):
+                with pytest.raises(Bug):
+                    await store.record_event(replace(an_event(), data=data))
+            assert await kinds(store) == []
+
+
+class TestJournal:
+    async def intend(self, store: Store, *, key: str = "merge:1", task: TaskKey | None = KEY) -> int:
+        return await store.record_intent(key=key, kind="merge", task=task, run=None, detail="pr 1", at=NOW)
+
+    async def test_intent_then_end(self, opened):
+        async with opened() as store:
+            first = await self.intend(store)
+            second = await self.intend(store, key="push:2", task=None)
+            assert [one.id for one in await store.load_effects(open_only=True)] == [first, second]
+            await store.settle_effect(first, state="done", detail="merged", at=LATER)
+            assert [one.id for one in await store.load_effects(open_only=True)] == [second]
+            (effect,) = await store.load_effects(task=KEY)
+            assert (effect.id, effect.key, effect.kind, effect.state) == (first, "merge:1", "merge", "done")
+            assert (effect.task, effect.run, effect.detail, effect.at) == (KEY, None, "merged", LATER)
+
+    async def test_the_same_effect_may_be_intended_again(self, opened):
+        async with opened() as store:
+            first = await self.intend(store)
+            await store.settle_effect(first, state="refused", detail="moved", at=LATER)
+            assert await self.intend(store) > first
+
+    async def test_unknown_may_become_known_and_what_is_known_stays(self, opened):
+        async with opened() as store:
+            effect = await self.intend(store)
+            await store.settle_effect(effect, state="unknown", detail="timed out", at=NOW)
+            assert await store.load_effects(open_only=True) == ()
+            await store.settle_effect(effect, state="done", detail="seen", at=LATER)
+            await store.settle_effect(effect, state="done", detail="seen twice", at=LATER)
+            with pytest.raises(Conflict, match="done already"):
+                await store.settle_effect(effect, state="refused", detail="", at=LATER)
+            assert [(one.state, one.detail) for one in await store.load_effects()] == [("done", "seen")]
+
+    async def test_settling_nothing_is_missing_and_a_wrong_word_a_bug(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing):
+                await store.settle_effect(99, state="done", detail="", at=NOW)
+            effect = await self.intend(store)
+            with pytest.raises(Bug):
+                await store.settle_effect(effect, state="intent", detail="", at=NOW)
+
+
+class TestValues:
+    async def test_the_last_one_saved_counts(self, opened):
+        async with opened() as store:
+            assert await store.find_value("cursor") is None
+            await store.save_value("cursor", "1")
+            await store.save_value("cursor", "2")
+            assert await store.find_value("cursor") == "2"
+
+    async def test_are_found_by_prefix_literally(self, opened):
+        async with opened() as store:
+            for name in ("pause:b", "pause:a", "Pause:c", "pause_d", "pausé"):
+                await store.save_value(name, name)
+            assert list((await store.load_values("pause:")).items()) == [("pause:a", "pause:a"), ("pause:b", "pause:b")]
+            assert list(await store.load_values("pause_")) == ["pause_d"]
+            assert list(await store.load_values("pause%")) == []
+            assert len(await store.load_values("")) == 5
+
+
+class TestValidators:
+    ONE = Validator("https://forge/issues", "me", 'W/"1"', "<next>", b'[{"id": 1}]' * 500, NOW)
+
+    async def test_are_kept_for_one_principal_across_restarts(self, opened):
+        async with opened() as store:
+            await store.save_validators([self.ONE, replace(self.ONE, principal="you", body=b"")])
+        async with opened() as store:
+            assert await store.find_validator(url=self.ONE.url, principal="me") == self.ONE
+            assert await store.find_validator(url=self.ONE.url, principal="you") == replace(
+                self.ONE, principal="you", body=b""
+            )
+            assert await store.find_validator(url=self.ONE.url, principal="them") is None
+
+    async def test_are_replaced(self, opened):
+        newer = replace(self.ONE, etag='"2"', body=bytes(range(256)), at=LATER)
+        async with opened() as store:
+            await store.save_validators([self.ONE])
+            await store.save_validators([newer])
+            assert await store.find_validator(url=self.ONE.url, principal="me") == newer
+
+    async def test_saving_none_is_nothing(self, opened):
+        async with opened() as store:
+            await store.save_validators([])
+
+
+class TestWrites:
+    async def test_counts_what_was_committed_and_changed_something(self, opened):
+        async with opened() as store:
+            counts = [store.writes]
+            await store.record_task(a_task(), event=an_event())
+            counts.append(store.writes)
+            await store.record_event(an_event())
+            counts.append(store.writes)
+            await store.save_value("cursor", "1")
+            counts.append(store.writes)
+            await store.save_task(replace(a_task(), pull=3))
+            counts.append(store.writes)
+            effect = await store.record_intent(key="k", kind="k", task=None, run=None, detail="", at=NOW)
+            counts.append(store.writes)
+            await store.settle_effect(effect, state="done", detail="", at=NOW)
+            counts.append(store.writes)
+            await store.record_route(KEY, ROUTE, at=NOW)
+            counts.append(store.writes)
+            await store.record_run(a_run(), event=an_event())
+            counts.append(store.writes)
+            await store.save_run(replace(a_run(), state=RunState.RUNNING))
+            counts.append(store.writes)
+            assert [after - before for before, after in pairwise(counts)] == [1] * 9
+
+    async def test_stands_when_nothing_was_changed(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            before = store.writes
+            await store.load_tasks()
+            await store.record_task(a_task(), event=an_event())
+            await store.save_task(replace(a_task(), updated_at=LATER))
+            await store.settle_status(KEY)
+            await store.clear_cooldowns(agent="claude", model=None, event=an_event())
+            await store.save_validators([])
+            with pytest.raises(Missing):
+                await store.save_task(a_task(OTHER), event=an_event())
+            assert store.writes == before

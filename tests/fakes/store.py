@@ -1,0 +1,305 @@
+"""A store in memory: the same promises as the SQLite one, without a file. Keeps its state for as long as it lives.
+
+Set `trouble` to an exception to have every call raise it, as a locked database or a full disk would.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from nightcrew.core.errors import Bug, Conflict, Missing
+from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.lifecycle import Edge, Status, allows
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.route import Route
+from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.ports.store import Effect, Validator
+
+
+class MemoryStore:
+    """Implements `nightcrew.ports.store.Store`. No method awaits anything, so each is whole by nature."""
+
+    def __init__(self) -> None:
+        self.trouble: Exception | None = None
+        self.writes = 0
+        self.tasks: dict[TaskKey, Task] = {}
+        self.runs: dict[RunId, Run] = {}
+        self.routes: list[tuple[TaskKey, Route, datetime]] = []
+        self.verdicts: dict[RunId, Verdict] = {}
+        self.review_ids: dict[RunId, int] = {}
+        self.cooldowns: dict[tuple[str, str | None, str], Cooldown] = {}
+        self.events: list[Event] = []
+        self.effects: dict[int, Effect] = {}
+        self.values: dict[str, str] = {}
+        self.validators: dict[tuple[str, str], Validator] = {}
+
+    # tasks
+
+    async def load_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[Task, ...]:
+        self._check()
+        return tuple(
+            task
+            for key, task in sorted(self.tasks.items())
+            if project in (None, key.project)
+            and (include_done or task.status is not Status.DONE or task.moving_to is not None)
+        )
+
+    async def find_task(self, key: TaskKey) -> Task | None:
+        self._check()
+        return self.tasks.get(key)
+
+    async def record_task(self, task: Task, *, event: Event) -> bool:
+        self._check()
+        if task.key in self.tasks:
+            return False
+        self._append(event)
+        self.tasks[task.key] = task
+        return True
+
+    async def save_task(self, task: Task, *, event: Event | None = None) -> None:
+        self._check()
+        stored = self._get_task(task.key)
+        if event is not None:
+            self._append(event)
+        self.tasks[task.key] = _with_fields(stored, task, at=None if event is None else event.at)
+        self.writes += event is None and self.tasks[task.key] is not stored
+
+    async def change_status(
+        self, key: TaskKey, edge: Edge, *, event: Event, task: Task | None = None, labels_follow: bool = True
+    ) -> None:
+        self._check()
+        if not allows(edge.source, edge.target, edge.evidence):
+            raise Bug(f"no move {edge.source.value} → {edge.target.value} because {edge.evidence.value}")
+        if task is not None and task.key != key:
+            raise Bug(f"the status of {key} was to change with the fields of {task.key}")
+        stored = self._get_task(key)
+        if stored.status is not edge.source:
+            raise Conflict(f"{key} is {stored.status.value}, not {edge.source.value}: not moved to {edge.target.value}")
+        self._append(event)
+        fields = stored if task is None else _with_fields(stored, task, at=event.at)
+        self.tasks[key] = replace(
+            fields,
+            status=edge.target,
+            moving_to=edge.target if labels_follow else None,
+            updated_at=max(fields.updated_at, event.at),
+        )
+
+    async def settle_status(self, key: TaskKey) -> None:
+        self._check()
+        stored = self._get_task(key)
+        if stored.moving_to is not None:
+            self.tasks[key] = replace(stored, moving_to=None)
+            self.writes += 1
+
+    # runs
+
+    async def record_run(self, run: Run, *, event: Event) -> bool:
+        self._check()
+        self._get_task(run.task)
+        ours = [one for one in self.runs.values() if one.task == run.task]
+        if any(one.role is run.role and one.attempt == run.attempt for one in ours):
+            return False
+        if run.id in self.runs:
+            raise Bug(f"two runs with the id {run.id}")
+        holder = next((one for one in ours if one.role is Role.AUTHOR and one.is_open), None)
+        if run.role is Role.AUTHOR and run.is_open and holder is not None:
+            raise Conflict(f"{run.task} has an open author run already: {holder.id} of {holder.agent}")
+        self._append(event)
+        self.runs[run.id] = run
+        return True
+
+    async def save_run(self, run: Run, *, event: Event | None = None) -> None:
+        self._check()
+        stored = self._get_run(run.id)
+        if run.is_open and not stored.is_open:
+            raise Conflict(f"run {run.id} has ended and does not become {run.state.value} again")
+        if event is not None:
+            self._append(event)
+        self.runs[run.id] = replace(
+            stored,
+            state=run.state,
+            head_sha=run.head_sha,
+            agent_session=run.agent_session,
+            started_at=run.started_at,
+            ended_at=run.ended_at,
+            outcome=run.outcome,
+        )
+        self.writes += event is None
+
+    async def find_run(self, run: RunId) -> Run | None:
+        self._check()
+        return self.runs.get(run)
+
+    async def load_runs(
+        self, *, task: TaskKey | None = None, open_only: bool = False, limit: int = 1000
+    ) -> tuple[Run, ...]:
+        self._check()
+        found = [run for run in self.runs.values() if task in (None, run.task) and (run.is_open or not open_only)]
+        found.sort(key=lambda run: (run.created_at, run.id))
+        return tuple(found[max(len(found) - max(limit, 0), 0) :])
+
+    # routes and verdicts
+
+    async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None:
+        self._check()
+        stored = self._get_task(key)
+        self.tasks[key] = _with_fields(stored, replace(stored, route=route), at=at)
+        self.routes.append((key, route, at))
+        self.writes += 1
+
+    async def record_verdict(self, verdict: Verdict, *, event: Event) -> bool:
+        self._check()
+        self._get_run(verdict.run)
+        if verdict.run in self.verdicts:
+            return False
+        self._append(event)
+        self.verdicts[verdict.run] = verdict
+        return True
+
+    async def mark_verdict_posted(self, run: RunId, *, review_id: int, event: Event) -> None:
+        self._check()
+        if run not in self.verdicts:
+            raise Missing(f"run {run} has no verdict")
+        self._append(event)
+        self.verdicts[run] = replace(self.verdicts[run], posted=True)
+        self.review_ids[run] = review_id
+
+    async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
+        self._check()
+        found = [verdict for verdict in self.verdicts.values() if task in (None, verdict.task)]
+        return tuple(sorted(found, key=lambda verdict: (verdict.at, verdict.run)))
+
+    async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
+        self._check()
+        return frozenset(number for run, number in self.review_ids.items() if self.verdicts[run].task == key)
+
+    # cooldowns
+
+    async def load_cooldowns(self) -> tuple[Cooldown, ...]:
+        self._check()
+        return tuple(
+            sorted(
+                self.cooldowns.values(),
+                key=lambda one: (one.agent, one.model is not None, one.model or "", one.kind.value),
+            )
+        )
+
+    async def save_cooldown(self, cooldown: Cooldown, *, event: Event) -> None:
+        self._check()
+        self._append(event)
+        self.cooldowns[cooldown.agent, cooldown.model, cooldown.kind.value] = cooldown
+
+    async def clear_cooldowns(self, *, agent: str, model: str | None, event: Event) -> int:
+        self._check()
+        gone = [key for key in self.cooldowns if key[:2] == (agent, model)]
+        for key in gone:
+            del self.cooldowns[key]
+        if gone:
+            self._append(event)
+        return len(gone)
+
+    # events and the journal
+
+    async def record_event(self, event: Event) -> int:
+        self._check()
+        return self._append(event)
+
+    async def load_events(
+        self, *, task: TaskKey | None = None, after: int = 0, limit: int = 500, newest: bool = False
+    ) -> tuple[Event, ...]:
+        self._check()
+        found = [event for event in self.events if event.id > after and task in (None, event.task)]
+        count = max(limit, 0)
+        return tuple(found[max(len(found) - count, 0) :] if newest else found[:count])
+
+    async def record_intent(
+        self, *, key: str, kind: str, task: TaskKey | None, run: RunId | None, detail: str, at: datetime
+    ) -> int:
+        self._check()
+        number = len(self.effects) + 1
+        self.effects[number] = Effect(number, key, kind, "intent", task, run, detail, at)
+        self.writes += 1
+        return number
+
+    async def settle_effect(self, effect: int, *, state: str, detail: str, at: datetime) -> None:
+        self._check()
+        if state not in ("done", "refused", "unknown"):
+            raise Bug(f"an effect cannot end as {state!r}")
+        stored = self.effects.get(effect)
+        if stored is None:
+            raise Missing(f"the journal has no line {effect}")
+        if stored.state == state:
+            return
+        if stored.state in ("done", "refused"):
+            raise Conflict(f"effect {stored.key} is {stored.state} already and cannot become {state}")
+        self.effects[effect] = replace(stored, state=state, detail=detail, at=at)
+        self.writes += 1
+
+    async def load_effects(self, *, open_only: bool = False, task: TaskKey | None = None) -> tuple[Effect, ...]:
+        self._check()
+        return tuple(
+            one
+            for one in self.effects.values()
+            if task in (None, one.task) and (one.state == "intent" or not open_only)
+        )
+
+    # values and validators
+
+    async def find_value(self, name: str) -> str | None:
+        self._check()
+        return self.values.get(name)
+
+    async def save_value(self, name: str, value: str) -> None:
+        self._check()
+        self.values[name] = value
+        self.writes += 1
+
+    async def load_values(self, prefix: str) -> Mapping[str, str]:
+        self._check()
+        return {name: value for name, value in sorted(self.values.items()) if name.startswith(prefix)}
+
+    async def find_validator(self, *, url: str, principal: str) -> Validator | None:
+        self._check()
+        return self.validators.get((url, principal))
+
+    async def save_validators(self, validators: Sequence[Validator]) -> None:
+        self._check()
+        self.validators |= {(one.url, one.principal): one for one in validators}
+        self.writes += bool(validators)
+
+    def _check(self) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+
+    def _append(self, event: Event) -> int:
+        """Fails before anything is changed, so a method that calls it first is whole."""
+        try:
+            data = json.loads(json.dumps(dict(event.data), allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise Bug(f"not a value that can be kept as JSON: {error}") from error
+        number = len(self.events) + 1
+        self.events.append(replace(event, data=data, id=number))
+        self.writes += 1
+        return number
+
+    def _get_task(self, key: TaskKey) -> Task:
+        if key not in self.tasks:
+            raise Missing(f"there is no task {key}")
+        return self.tasks[key]
+
+    def _get_run(self, run: RunId) -> Run:
+        if run not in self.runs:
+            raise Missing(f"there is no run {run}")
+        return self.runs[run]
+
+
+def _with_fields(stored: Task, task: Task, *, at: datetime | None) -> Task:
+    changed = replace(task, status=stored.status, moving_to=stored.moving_to, updated_at=stored.updated_at)
+    if changed == stored:
+        return stored
+    times = (stored.updated_at, task.updated_at, stored.updated_at if at is None else at)
+    return replace(changed, updated_at=max(times))
