@@ -13,6 +13,9 @@ import re
 import subprocess  # noqa: TID251 - a program of its own, outside the service
 import sys
 import time
+from typing import Any
+
+Json = dict[str, Any]
 
 
 def main() -> int:
@@ -32,7 +35,7 @@ def main() -> int:
     return review(job, part, playbook)
 
 
-def write(job: dict, part: dict, prompt: str, playbook: dict) -> int:
+def write(job: Json, part: Json, prompt: str, playbook: Json) -> int:
     """Play an attempt: its files, then its report."""
     again = "## Changes that the review of your branch asks for" in prompt
     attempts = part["attempts"]
@@ -56,7 +59,7 @@ def write(job: dict, part: dict, prompt: str, playbook: dict) -> int:
     return 0
 
 
-def review(job: dict, part: dict, playbook: dict) -> int:
+def review(job: Json, part: Json, playbook: Json) -> int:
     """Run the commands of the review on the checkout; each one that fails is a finding."""
     commands = part["review"]
     if commands == "approve":
@@ -79,7 +82,7 @@ def review(job: dict, part: dict, playbook: dict) -> int:
     return 0
 
 
-def report(job: dict, content: dict) -> None:
+def report(job: Json, content: Json) -> None:
     path = pathlib.Path(job["report"])
     draft = path.with_suffix(".tmp")
     draft.write_text(json.dumps(content), encoding="utf-8")
@@ -91,7 +94,7 @@ def say(kind: str, text: str) -> None:
     sys.stdout.flush()
 
 
-def pause(playbook: dict) -> None:
+def pause(playbook: Json) -> None:
     time.sleep(playbook.get("pause_s", 0))  # noqa: TID251 - the pace of the show
 
 

@@ -77,7 +77,17 @@ class MergeSettings:
     method: MergeMethod = MergeMethod.SQUASH
     allow_without_ci: bool = False
     required_checks: tuple[str, ...] = ()
-    protected_paths: tuple[str, ...] = (".github/**", ".nightcrew.yml", ".nightcrew/**", ".claude/**", ".codex/**")
+    protected_paths: tuple[str, ...] = (
+        ".github/**",
+        ".nightcrew.yml",
+        ".nightcrew/**",
+        ".claude/**",
+        ".codex/**",
+        ".gemini/**",
+        ".opencode/**",
+        "opencode.json",
+        ".mcp.json",
+    )
     hold_labels: tuple[str, ...] = ("hold",)
 
 

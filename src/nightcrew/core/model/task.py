@@ -21,8 +21,7 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Task:
     """A row of the store. `status` is the last one recorded, `moving_to` a status whose labels are not yet both
-    right, `settled` whether the labels on the forge were seen to agree since the last move. `attempts` counts author
-    runs since the last `reset_at`, `cycles` the reviews that asked for changes. `started_from` is the base SHA that
+    right. `attempts` counts author runs since the last `reset_at`, `cycles` the reviews that asked for changes. `started_from` is the base SHA that
     the branch began at; `pull` the number of its pull request; `approved_sha` a person's word under `merge: ask`.
     `tried` are agents whose last run of this task failed, oldest first."""
 

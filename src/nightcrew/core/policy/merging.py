@@ -10,9 +10,12 @@ from enum import Enum
 from fnmatch import fnmatchcase
 
 from nightcrew.core.known import Unknown
+from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Check, CheckState, PullView, Review, ReviewState
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import MergeMode, ProjectSettings
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.settings import MergeMode, ProjectSettings, ReviewAllow
+from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 
 OWN_PREFIX = "nightcrew/"
@@ -104,7 +107,7 @@ def is_approved(view: GateView) -> Term:
         return _no("verdict", "the review is not on the pull request yet")
     if isinstance(view.pull.author_agents, Unknown):
         return _unknown("verdict", f"who wrote the head is not known ({view.pull.author_agents.why})")
-    if verdict.agent in view.pull.author_agents.value and not _other_model_reviewed(view, verdict.model):
+    if verdict.agent in view.pull.author_agents.value and not _other_model_reviewed(view, verdict):
         return _no("verdict", f"{verdict.agent} wrote part of it, so its approval does not count")
     return _yes("verdict")
 
@@ -284,16 +287,17 @@ def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tu
 
 def counted_checks(project: ProjectSettings, checks: tuple[Check, ...]) -> tuple[Check, ...]:
     """Nightcrew's own statuses count only where they are configured engine checks, and never the review."""
-    own = {OWN_PREFIX + check.name for check in project.checks}
+    own = {OWN_PREFIX + check.name for check in project.checks} - {REVIEW_CONTEXT}
     return tuple(check for check in checks if not check.name.startswith(OWN_PREFIX) or check.name in own)
 
 
 def latest_reviews(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
-    """The latest review of each person that says something about approval; comments change nothing."""
-    latest: dict[str, Review] = {}
+    """The latest review of each person that says something about approval; comments change nothing. Deleted accounts
+    share one name, so each of their reviews stands for itself."""
+    latest: dict[tuple[str, int], Review] = {}
     for review in reviews:
         if review.state in (ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED):
-            latest[review.author] = review
+            latest[review.author, review.id if review.author == GHOST else 0] = review
     return tuple(latest.values())
 
 
@@ -315,15 +319,20 @@ def _approvals(pull: PullView) -> tuple[Review, ...]:
     return tuple(
         review
         for review in latest_reviews(pull.reviews.value)
-        if review.state is ReviewState.APPROVED and review.commit_sha == pull.pull.head_sha and not review.is_bot
+        if review.state is ReviewState.APPROVED and review.commit_sha == pull.pull.head_sha and _is_person(review)
     )
 
 
-def _other_model_reviewed(view: GateView, model: str) -> bool:
+def _is_person(review: Review) -> bool:
+    return not review.is_bot and review.author != GHOST
+
+
+def _other_model_reviewed(view: GateView, verdict: Verdict) -> bool:
     """Only under `review.allow: other_model`: another model of the agent that wrote it."""
-    if view.project.review.allow.value != "other_model":
+    if view.project.review.allow is not ReviewAllow.OTHER_MODEL:
         return False
-    return model not in {run.model for run in view.task.runs if run.role.value == "author"}
+    wrote = {(run.agent, run.model) for run in view.task.runs_of(Role.AUTHOR)}
+    return (verdict.agent, verdict.model) not in wrote
 
 
 def _describe(checks: list[Check]) -> str:

@@ -1,6 +1,7 @@
 """A run of an author ended without usable work: try again, or ask a person?"""
 
 from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.report import ReviewReport, RouterReport
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
@@ -49,4 +50,8 @@ def describe_end(run: Run) -> str:
         return f"{run.agent} has not been collected"
     if outcome.failure is not None:
         return f"{run.agent} failed ({outcome.failure.kind.value}): {outcome.failure.detail}"
+    if isinstance(outcome.report, ReviewReport):
+        return f"{run.agent}: {outcome.report.decision.value}"
+    if isinstance(outcome.report, RouterReport):
+        return f"{run.agent}: {outcome.report.complexity.value}"
     return f"{run.agent} ended" + ("" if outcome.has_commits else " without any change")

@@ -1,0 +1,65 @@
+"""Naming a failure by a vendor's words: tables of patterns, and how they are tried. The tables stand beside what they
+describe: each CLI's own words in its adapter, the words of model vendors in `vendor`."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nightcrew.core.failures import FailureKind
+
+_LINE_LIMIT = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Words (a regular expression, letter case ignored) that mean a kind of failure, and where they were seen. Without
+    a kind they are a mere warning, and their line is passed over."""
+
+    words: str
+    kind: FailureKind | None
+    source: str
+
+
+STATUS_KINDS = {
+    400: FailureKind.CRASH,
+    401: FailureKind.AUTH,
+    402: FailureKind.CREDITS,
+    403: FailureKind.PERMISSION,
+    404: FailureKind.MODEL_NOT_FOUND,
+    408: FailureKind.NETWORK,
+    413: FailureKind.CONTEXT_TOO_LONG,
+    429: FailureKind.RATE_LIMIT,
+    500: FailureKind.OVERLOADED,
+    502: FailureKind.OVERLOADED,
+    503: FailureKind.OVERLOADED,
+    504: FailureKind.OVERLOADED,
+    529: FailureKind.OVERLOADED,
+}
+"""What an HTTP status of a model's server means when its words say nothing."""
+
+_STATUS = re.compile(
+    r"(?:\bstatus(?:[ _]?code)?|\bcode|\bAPI Error|\bhttp|\berror)\b[\"']?\s*[:=(]?\s*(?P<one>[45]\d\d)\b"
+    r"|(?:^|:\s)(?P<two>[45]\d\d)\s+[A-Za-z<]",
+    re.IGNORECASE,
+)
+
+
+def find_kind(patterns: Sequence[Pattern], messages: Iterable[str]) -> tuple[FailureKind, str] | None:
+    """The kind of the first line that any pattern knows, with that line; then by a status number that a line names.
+
+    Messages are what a CLI itself said about its failure, never an agent's work. Within a line the earlier pattern
+    wins, so a table lists what is particular before what is general.
+    """
+    lines = [line[:_LINE_LIMIT] for message in messages for line in message.split("\n") if line.strip()]
+    serious = []
+    for line in lines:
+        known = next((pattern for pattern in patterns if re.search(pattern.words, line, re.IGNORECASE)), None)
+        if known is None:
+            serious.append(line)
+        elif known.kind is not None:
+            return known.kind, line
+    for line in serious:
+        named = _STATUS.search(line)
+        if named and (kind := STATUS_KINDS.get(int(named["one"] or named["two"]))):
+            return kind, line
+    return None

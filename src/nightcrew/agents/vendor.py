@@ -1,0 +1,58 @@
+"""The words of model vendors about limits and refusals, whichever CLI passes them on.
+
+Order matters: particular words first (a 401 about credits is credits, a 403 about a billing cycle is billing). Times
+that a vendor names are not read here. `source` is a row of tests/data/vendor-messages.md or a recorded run.
+"""
+
+from nightcrew.agents.pattern import Pattern
+from nightcrew.core.failures import FailureKind
+
+VENDOR_PATTERNS: tuple[Pattern, ...] = (
+    # Too long for the model.
+    Pattern(r"exceeded model token limit", FailureKind.CONTEXT_TOO_LONG, "V102 kimi"),
+    Pattern(r"input token count.*exceeds|maximum context length|context_length_exceeded", FailureKind.CONTEXT_TOO_LONG,
+            "V085, V086 gemini"),
+    Pattern(r"prompt is too long|input is too long|input_too_large", FailureKind.CONTEXT_TOO_LONG, "claude, codex"),
+    # Plan windows, which come back by themselves.
+    Pattern(r"\bcode\W{0,4}(1308|1310)\b|Weekly/Monthly Limit Exhausted", FailureKind.USAGE_WINDOW,
+            "V111, V112, V113 glm"),
+    Pattern(r"usage limit exceeded \(2056\)", FailureKind.USAGE_WINDOW, "V104 minimax"),
+    Pattern(r"free quota used|free_quota_exceeded", FailureKind.USAGE_WINDOW, "V109 minimax"),
+    Pattern(r"FreeUsageLimitError|free usage exceeded", FailureKind.USAGE_WINDOW, "V065, V066, V067 opencode"),
+    Pattern(r"usage limit for this billing cycle|monthly quota|no active plan|status_code\W{0,4}1004\b",
+            FailureKind.BILLING, "V097 kimi, V110 minimax, V133"),
+    Pattern(r"\d+-hour usage limit|usage limit for this period", FailureKind.USAGE_WINDOW, "V099, V101 kimi"),
+    Pattern(r"usage_limit_reached|hit your (session|usage|weekly) limit|usage limit reached|weekly limit reached",
+            FailureKind.USAGE_WINDOW, "V001 to V011 claude, V037 to V044 codex, V111 glm"),
+    Pattern(r"(primary|secondary)[^,;]*used\D{0,10}100\b", FailureKind.USAGE_WINDOW, "V045 codex"),
+    Pattern(r"quotaId\W+\w*PerDay", FailureKind.USAGE_WINDOW, "V083 gemini"),
+    # Money.
+    Pattern(r"credit balance is too low|insufficient[ _]balance|\(1008\)|credit limit reached|insufficient_credits",
+            FailureKind.CREDITS, "V050 codex, V106, V108 minimax, V126"),
+    Pattern(r"check your plan and billing details|insufficient_quota", FailureKind.BILLING, "V049 codex"),
+    # The model, and what may be done with it.
+    Pattern(r"model\b.{0,200}\b(does not exist|not found|is not supported|not deployed)|issue with the selected model"
+            r"|model_not_found|ModelNotFoundError|(^|failed: )model: \S+$", FailureKind.MODEL_NOT_FOUND,
+            "V027 claude, V053, V055 codex, V071 opencode; recorded codex/http404, opencode/http404, gemini/http404"),
+    Pattern(r"must be verified to use the model|PERMISSION_DENIED|free tier can only be used", FailureKind.PERMISSION,
+            "V056 codex, V090 gemini, V069 opencode"),
+    Pattern(r"violate our Usage Policy|content filtering policy|content_filter", FailureKind.CONTENT_FILTER,
+            "V029, V031 claude"),
+    # Who is asking.
+    Pattern(r"failed to login.*request to .*failed, reason", FailureKind.NETWORK, "V089 gemini"),
+    Pattern(r"authentication_error|authentication_failed|invalid (x-)?api[- ]?key|invalid_api_key|UNAUTHENTICATED"
+            r"|not logged in|refresh token was revoked|provider\.auth_error|Failed to authenticate",
+            FailureKind.AUTH, "V019 to V023 claude, V051, V063 codex; recorded gemini/http401, kimi/http401"),
+    # Too much at once.
+    Pattern(r"\bcode\W{0,4}1302\b|High concurrency usage", FailureKind.RATE_LIMIT, "V115 glm"),
+    Pattern(r"rate_limit_reached_error|too many requests|max RPM|rate_limit_exceeded|rate limit|RateLimitError"
+            r"|provider\.rate_limit|Resource exhausted|RESOURCE_EXHAUSTED|Request rejected \(429\)",
+            FailureKind.RATE_LIMIT, "V014 claude, V047 codex, V068 opencode, V082 gemini, V094, V096 kimi"),
+    Pattern(r"overloaded|is at capacity|server_is_overloaded|\bUNAVAILABLE\b", FailureKind.OVERLOADED,
+            "V016, V017 claude; recorded codex/http529, gemini/http503"),
+    # The way there.
+    Pattern(r"unable to connect|connection (refused|failed|error|reset)|error sending request|waiting for network"
+            r"|network error|fetch failed|stream disconnected|idle timeout|\bECONN\w+|ENOTFOUND|SocketError"
+            r"|socket hang up|Request timed out|other side closed|^terminated$", FailureKind.NETWORK,
+            "V032 claude, V058, V060 codex, V074, V075 opencode; recorded gemini/drop, gemini/refused"),
+)  # fmt: skip
