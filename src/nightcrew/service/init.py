@@ -161,7 +161,7 @@ def _tell(home: Home, plan: InitPlan, mode: MergeMode, *, as_json: bool) -> None
         lines.append(f"Agents: {', '.join(agents)}.")
     option = "" if home == home_default() else f" --home {home.root}"
     lines.append(f"Next:  nightcrew{option} serve")
-    lines.append(f"Then:  nightcrew{option} task add {plan.project.slug} 'What should be done'")
+    lines.append(f"Then:  nightcrew{option} task add 'What should be done'")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -1,6 +1,7 @@
 """Running the service: lock, recovery, API and loop under one root, and an orderly end."""
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -21,8 +22,11 @@ from nightcrew.service.lock import held
 from nightcrew.service.log import configure_log, follow_events
 from nightcrew.service.tool import require_tools
 
-STOP_WITHIN_S = 4.0
+STOP_WITHIN_S = 3.0
 """How long actions under way may take to end after a signal."""
+
+LEAVE_WITHIN_S = 4.8
+"""After this the process leaves, whatever still hangs: rows are whole, and the next start looks what is."""
 
 
 def run_service(home: Path, *, dry_run: bool = False) -> int:
@@ -75,6 +79,14 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
             on_ready(service)
         engine = group.create_task(service.loop.run(), name="engine")
         await service.loop.stopped()
+        loop.call_later(LEAVE_WITHIN_S, _leave)
         await asyncio.wait({engine}, timeout=STOP_WITHIN_S)
         for task in (engine, *beside):
             task.cancel()
+
+
+def _leave() -> None:
+    log = structlog.get_logger("service")
+    for task in asyncio.all_tasks():
+        log.error("did not end in time", part=task.get_name(), where=str(task.get_coro()))
+    os._exit(0)
