@@ -20,10 +20,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A row of the store. `status` is the last one recorded, `moving_to` a status whose labels are not yet both
-    right. `attempts` counts author runs since the last `reset_at`, `cycles` the reviews that asked for changes. `started_from` is the base SHA that
-    the branch began at; `pull` the number of its pull request; `approved_sha` a person's word under `merge: ask`.
-    `tried` are agents whose last run of this task failed, oldest first."""
+    """A row of the store. `status` is the last one recorded, `moving_to` a status whose labels are not yet both right.
+    `attempts` counts author runs since the last `reset_at`, `cycles` the reviews that asked for changes.
+    `started_from` is the base SHA that the branch began at; `pull` the number of its pull request; `approved_sha` a
+    person's word for exactly that head. `tried` are agents whose run of this task failed, the last one last. `told`
+    is what the comment on the issue (`comment_id`) says."""
 
     key: TaskKey
     title: str
