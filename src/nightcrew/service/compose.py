@@ -125,14 +125,7 @@ async def _open_forge(
     jitter = random.SystemRandom().random
     if settings.kind == "local":
         local = await stack.enter_async_context(open_local_forge(home.forge))
-        return GitHubForge(
-            local.settings(settings),
-            token=local.token,
-            store=store,
-            clock=clock,
-            jitter=jitter,
-            transport=local.transport,
-        )
+        return local.client(settings, store=store, clock=clock, jitter=jitter)
     token = await resolve_token(settings, environment=load_environment())
     return GitHubForge(settings, token=token, store=store, clock=clock, jitter=jitter)
 

@@ -1,36 +1,45 @@
 """The embedded local forge, as a forge of the service: in this process, without a port, over its own folder."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import httpx
-
 from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.forges.github.forge import GitHubForge
 from nightcrew.forges.github.token import Token
-from nightcrew.forges.local.app import create_app
 from nightcrew.forges.local.forge import LocalForge
+from nightcrew.forges.local.inprocess import BASE_URL, transport_to
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.store import Store
 from nightcrew.service.clock import SystemClock
 
 OWNER = "local"
 """The account that owns the repositories of a local forge, and that Nightcrew and its person share there."""
 
-BASE_URL = "http://localhost"
-
 
 @dataclass(frozen=True, slots=True)
 class OpenLocalForge:
-    """An open local forge, and what a client of it needs."""
+    """An open local forge, and the token of its owner."""
 
     forge: LocalForge
     token: Token
-    transport: httpx.AsyncBaseTransport
 
     def settings(self, given: ForgeSettings) -> ForgeSettings:
         """The settings of a forge of kind `local`, with its address, and no pacing."""
         return replace(given, base_url=BASE_URL, write_interval_s=0.0)
+
+    def client(self, given: ForgeSettings, *, store: Store, clock: Clock, jitter: Callable[[], float]) -> GitHubForge:
+        """A client that reaches it in this process."""
+        return GitHubForge(
+            self.settings(given),
+            token=self.token,
+            store=store,
+            clock=clock,
+            jitter=jitter,
+            transport=transport_to(self.forge),
+        )
 
 
 @asynccontextmanager
@@ -41,8 +50,7 @@ async def open_local_forge(folder: Path) -> AsyncIterator[OpenLocalForge]:
     try:
         token = owner_token(folder)
         forge.ensure_user(OWNER, token=token)
-        transport = httpx.ASGITransport(app=create_app(forge))
-        yield OpenLocalForge(forge, Token(token, "the local forge's own token"), transport)
+        yield OpenLocalForge(forge, Token(token, "the local forge's own token"))
     finally:
         forge.close()
 
