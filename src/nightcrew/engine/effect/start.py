@@ -175,7 +175,8 @@ async def _base_ref(means: Means, key: TaskKey) -> str:
 async def _start_session(means: Means, run: Run, cwd: Path, command: AgentCommand) -> None:
     folder = means.folder(run)
     settings = means.settings.agents[run.agent]
-    env = {**means.ports.base_env(), **means.ports.resolve_env(settings), **command.env}
+    identity = git_identity(run.agent, means.project(run.task).commit.email)
+    env = {**means.ports.base_env(), **identity, **means.ports.resolve_env(settings), **command.env}
     spec = SessionSpec(
         name=run.session,
         argv=tuple(command.argv),
@@ -188,6 +189,18 @@ async def _start_session(means: Means, run: Run, cwd: Path, command: AgentComman
     )
     runtime = means.ports.runtime
     await means.journal.effect("session.start", subject(run.task, run.id), lambda: runtime.start_session(spec))
+
+
+def git_identity(agent: str, email: str) -> dict[str, str]:
+    """Commits that an agent makes by itself carry its name, and git asks nobody for a password."""
+    address = email.replace("{agent}", agent)
+    return {
+        "GIT_AUTHOR_NAME": agent,
+        "GIT_AUTHOR_EMAIL": address,
+        "GIT_COMMITTER_NAME": agent,
+        "GIT_COMMITTER_EMAIL": address,
+        "GIT_TERMINAL_PROMPT": "0",
+    }
 
 
 async def _fail(means: Means, run: Run, error: PortError) -> None:
