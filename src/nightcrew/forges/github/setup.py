@@ -1,0 +1,189 @@
+"""Looking at a token and preparing a repository, for `nightcrew init` and `doctor`: with PyGithub, in a thread.
+
+Not for the main loop: it blocks, and asks for everything anew. PyGithub is imported only when it is used.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from nightcrew.core.errors import Denied, Invalid, Missing, PortError, Unavailable
+from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.forges.github.token import Token
+from nightcrew.ports.tracker import LabelSpec
+
+if TYPE_CHECKING:
+    from github import Github, GithubException
+    from github.Repository import Repository
+
+TIMEOUT_S = 15
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a token may do with one repository. `scopes` is None for tokens that have none (fine-grained ones, Apps).
+    `problems` says in words what would keep Nightcrew from its work; empty if nothing would."""
+
+    login: str
+    scopes: tuple[str, ...] | None
+    slug: str
+    default_branch: str
+    is_private: bool
+    can_push: bool
+    is_admin: bool
+    can_read_checks: bool
+    remaining: int
+    problems: tuple[str, ...]
+
+
+async def inspect_access(settings: ForgeSettings, *, token: Token, project: str) -> Access:
+    """Ask the forge what this token may do with this repository. Errors: Denied (bad token), Missing, Unavailable."""
+    return await _in_thread(settings, token, lambda hub: _inspect(hub, project))
+
+
+async def ensure_labels(
+    settings: ForgeSettings, *, token: Token, project: str, labels: Mapping[str, LabelSpec]
+) -> tuple[str, ...]:
+    """Create the labels that are missing (names compare without case) and return their names. Idempotent."""
+    return await _in_thread(settings, token, lambda hub: _create_labels(hub, project, labels))
+
+
+def _inspect(hub: "Github", project: str) -> Access:
+    login = hub.get_user().login
+    scopes = None if hub.oauth_scopes is None else tuple(scope for scope in hub.oauth_scopes if scope)
+    repo = hub.get_repo(project)
+    may = repo.permissions
+    can_read_checks, protection_hidden = _probe(repo)
+    problems = []
+    if repo.archived:
+        problems.append(f"{project} is archived: nothing can be written to it")
+    if not may.push:
+        problems.append(f"{login} may not push to {project}: write access is needed")
+    if scopes and "repo" not in scopes and (repo.private or "public_repo" not in scopes):
+        problems.append(f"the token lacks the scope repo (it has {', '.join(scopes)})")
+    if not repo.has_issues:
+        problems.append(f"issues are disabled in {project}")
+    if not can_read_checks:
+        problems.append("the token cannot read check runs (fine-grained tokens never can): nothing would be merged")
+    if protection_hidden:
+        problems.append(
+            f"{repo.default_branch} is protected and the token may not read how: it needs administration=read, else"
+            " nothing would be merged"
+        )
+    return Access(
+        login=login,
+        scopes=scopes,
+        slug=repo.full_name,
+        default_branch=repo.default_branch,
+        is_private=repo.private,
+        can_push=may.push and not repo.archived,
+        is_admin=may.admin,
+        can_read_checks=can_read_checks,
+        remaining=hub.rate_limiting[0],
+        problems=tuple(problems),
+    )
+
+
+def _probe(repo: "Repository") -> tuple[bool, bool]:
+    """Whether check runs can be read, and whether the default branch has a protection that cannot."""
+    from github import GithubException
+
+    try:
+        branch = repo.get_branch(repo.default_branch)
+    except GithubException as error:
+        if error.status in (404, 409):
+            return True, False  # an empty repository has no branch yet
+        raise
+    try:
+        branch.commit.get_check_runs().totalCount  # noqa: B018 - the property asks the forge
+        can_read_checks = True
+    except GithubException as error:
+        if error.status != 403 or _is_limit(error):
+            raise
+        can_read_checks = False
+    if not branch.protected:
+        return can_read_checks, False
+    try:
+        branch.get_protection()
+    except GithubException as error:
+        if _is_limit(error):
+            raise
+        return can_read_checks, "Branch not protected" not in _message(error)
+    return can_read_checks, False
+
+
+def _create_labels(hub: "Github", project: str, labels: Mapping[str, LabelSpec]) -> tuple[str, ...]:
+    from github import GithubException
+
+    repo = hub.get_repo(project)
+    there = {label.name.casefold() for label in repo.get_labels()}
+    created = []
+    for name, spec in labels.items():
+        if name.casefold() in there:
+            continue
+        try:
+            repo.create_label(name, spec.color.removeprefix("#"), spec.description)
+        except GithubException as error:
+            if error.status == 422 and "already_exists" in str(error.data):
+                continue
+            if error.status == 422:
+                raise Invalid(f"label {name!r} of {project} cannot be created: {_message(error)}") from error
+            raise
+        created.append(name)
+    return tuple(created)
+
+
+async def _in_thread(settings: ForgeSettings, token: Token, work: Callable[["Github"], T]) -> T:
+    return await asyncio.to_thread(_run, settings, token, work)
+
+
+def _run(settings: ForgeSettings, token: Token, work: Callable[["Github"], T]) -> T:
+    from github import Auth, Github, GithubException
+
+    hub = Github(
+        auth=Auth.Token(token.value),
+        base_url=settings.base_url.rstrip("/"),
+        timeout=TIMEOUT_S,
+        retry=None,
+        per_page=100,
+        seconds_between_requests=0,
+        seconds_between_writes=settings.write_interval_s,
+    )
+    try:
+        return work(hub)
+    except GithubException as error:
+        raise _translate(error, token) from error
+    except (OSError, AssertionError) as error:
+        # The library asserts that every address in an answer is on the server that was asked.
+        raise Unavailable(token.mask(f"{settings.base_url} cannot be reached: {error}")) from error
+    finally:
+        hub.close()
+
+
+def _translate(error: "GithubException", token: Token) -> PortError:
+    said = token.mask(_message(error))
+    if _is_limit(error):
+        return Unavailable(f"rate limit: {said}")
+    match error.status:
+        case 401:
+            return Denied(f"{said}. The token is not valid: it may have expired or been revoked")
+        case 403 | 451:
+            return Denied(said)
+        case 404 | 410:
+            return Missing(f"{said}. It is not there, or the token may not see it", gone=error.status == 410)
+        case status if status >= 500:
+            return Unavailable(said)
+        case _:
+            return Invalid(said)
+
+
+def _is_limit(error: "GithubException") -> bool:
+    said = _message(error).lower()
+    return error.status == 429 or (error.status == 403 and ("rate limit" in said or "abuse detection" in said))
+
+
+def _message(error: "GithubException") -> str:
+    said = error.data.get("message") if isinstance(error.data, dict) else None
+    return str(said or error.message or f"HTTP {error.status}")[:500]

@@ -1,0 +1,132 @@
+"""Checks: two systems joined, the newest of each name and source."""
+
+from typing import Any
+
+import pytest
+
+from nightcrew.core.errors import Denied
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.pull import Check, CheckState
+from nightcrew.ports.scm import NewStatus
+from tests.adapters.github.stage import HEAD, Reply, Script, forge_over, limited
+
+RUNS, STATUS = f"/repos/o/r/commits/{HEAD}/check-runs", f"/repos/o/r/commits/{HEAD}/status"
+
+
+def run(number: int, conclusion: str | None, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": number,
+        "name": "build",
+        "status": "completed" if conclusion else "in_progress",
+        "conclusion": conclusion,
+        "app": {"slug": "github-actions"},
+        "output": {"title": None, "summary": None, "text": None},
+        "details_url": f"https://forge.test/o/r/actions/runs/1/job/{number}",
+        **changes,
+    }
+
+
+async def checks_of(runs: list[dict[str, Any]], statuses: list[dict[str, Any]]) -> tuple[Check, ...]:
+    script = Script()
+    script.on("GET", RUNS, Reply(200, {"total_count": len(runs), "check_runs": runs}))
+    script.on("GET", STATUS, Reply(200, {"state": "pending", "statuses": statuses}))
+    async with forge_over(script) as forge:
+        checks: tuple[Check, ...] = await forge.list_checks("o/r", Sha(HEAD))
+    # The forge's own choice of the latest would hide what is newer and ended earlier.
+    assert "filter=all" in script.asked[0].query
+    return checks
+
+
+@pytest.mark.case("C174")
+@pytest.mark.parametrize("turned", [False, True])
+async def test_a_passed_rerun_replaces_the_failure(turned):
+    runs = [run(1, "failure"), run(2, "success")]
+    checks = await checks_of(runs[::-1] if turned else runs, [])
+    assert [check.state for check in checks] == [CheckState.SUCCESS]
+    assert checks[0].job_id == 2
+
+
+@pytest.mark.case("C175")
+async def test_an_older_success_that_ends_later_does_not_hide_a_newer_failure():
+    older = run(1, "success", started_at="2026-11-01T08:00:00Z", completed_at="2026-11-01T09:30:00Z")
+    newer = run(2, "failure", started_at="2026-11-01T09:00:00Z", completed_at="2026-11-01T09:10:00Z")
+    checks = await checks_of([newer, older], [])
+    assert [check.state for check in checks] == [CheckState.FAILURE]
+
+
+@pytest.mark.case("C175")
+async def test_a_status_and_a_check_run_of_one_name_are_both_told():
+    checks = await checks_of([run(1, "success")], [{"context": "build", "state": "failure", "id": 3}])
+    assert {(check.source, check.state) for check in checks} == {
+        ("check_run", CheckState.SUCCESS),
+        ("status", CheckState.FAILURE),
+    }
+
+
+async def test_one_name_of_two_apps_is_two_checks():
+    checks = await checks_of([run(1, "failure"), run(2, "success", app={"slug": "other"})], [])
+    assert len(checks) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "conclusion", "state"),
+    [
+        ("completed", "success", CheckState.SUCCESS),
+        ("completed", "neutral", CheckState.NEUTRAL),
+        ("completed", "skipped", CheckState.SKIPPED),
+        ("completed", "failure", CheckState.FAILURE),
+        ("completed", "cancelled", CheckState.FAILURE),
+        ("completed", "timed_out", CheckState.FAILURE),
+        ("completed", "action_required", CheckState.FAILURE),
+        ("completed", "stale", CheckState.PENDING),
+        ("completed", "something_new", CheckState.PENDING),
+        ("completed", None, CheckState.PENDING),
+        ("queued", None, CheckState.PENDING),
+        ("in_progress", "success", CheckState.PENDING),
+        ("waiting", None, CheckState.PENDING),
+    ],
+)
+async def test_what_is_not_known_is_pending(status, conclusion, state):
+    checks = await checks_of([run(1, conclusion, status=status)], [])
+    assert checks[0].state is state
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [("success", CheckState.SUCCESS), ("failure", CheckState.FAILURE), ("error", CheckState.FAILURE),
+     ("pending", CheckState.PENDING), ("something_new", CheckState.PENDING)],
+)  # fmt: skip
+async def test_states_of_statuses(word, state):
+    checks = await checks_of([], [{"context": "ci", "state": word, "description": None, "target_url": None, "id": 1}])
+    assert checks == (Check("ci", state, "status"),)
+
+
+async def test_a_commit_without_any_check_has_none():
+    assert await checks_of([], []) == ()
+
+
+async def test_output_is_the_summary_and_a_null_app_is_no_app():
+    output = {"title": "2 failed", "summary": "see below", "text": "E assert"}
+    checks = await checks_of([run(1, "failure", app=None, output=output, details_url=None)], [])
+    assert checks[0].summary == "2 failed\n\nsee below\n\nE assert"
+    assert (checks[0].app, checks[0].job_id) == ("", None)
+
+
+async def test_check_runs_that_may_not_be_read_are_denied_with_words():
+    script = Script()
+    script.on("GET", RUNS, limited("Resource not accessible by personal access token", x_ratelimit_remaining="9"))
+    script.on("GET", STATUS, Reply(200, {"state": "success", "statuses": []}))
+    async with forge_over(script) as forge:
+        with pytest.raises(Denied, match="fine-grained") as caught:
+            await forge.list_checks("o/r", Sha(HEAD))
+    assert caught.value.needed == "checks=read"
+
+
+async def test_a_status_is_cut_to_what_is_taken():
+    script = Script()
+    script.on("POST", f"/repos/o/r/statuses/{HEAD}", Reply(201, {}))
+    async with forge_over(script) as forge:
+        await forge.post_status("o/r", Sha(HEAD), NewStatus("nightcrew/review", "success", "w" * 300))
+    sent = script.asked[0].body
+    assert len(sent["description"]) == 140
+    assert "target_url" not in sent

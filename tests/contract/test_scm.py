@@ -1,0 +1,247 @@
+"""What every Scm does, the fake as well as the real client."""
+
+import pytest
+
+from nightcrew.core.errors import Conflict, Invalid, Missing
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.issue import Permission
+from nightcrew.core.model.pull import CheckState, Merged, MergeRefused, Required, ReviewState
+from nightcrew.core.model.report import Finding
+from nightcrew.core.model.settings import MergeMethod
+from nightcrew.ports.scm import NewPull, NewStatus
+from tests.contract.forge_stage import BOT, PROJECT, Stage, staged
+
+NEW = NewPull("A change", "why", "work", "trunk")
+NOWHERE = Sha("f" * 40)
+
+
+@pytest.fixture(params=["fake", "github"])
+async def stage(request, tmp_path):
+    async with staged(request.param, tmp_path / "forge") as made:
+        yield made
+
+
+async def opened(stage: Stage) -> tuple[int, Sha]:
+    """A pull request from `work`, and its head."""
+    sha = await stage.push("work", {"work.py": "1\n"})
+    return (await stage.forge.create_pull(PROJECT, NEW)).number, sha
+
+
+async def merge(stage: Stage, number: int, sha: Sha, *, method: MergeMethod = MergeMethod.SQUASH):
+    return await stage.forge.merge_pull(PROJECT, number, sha=sha, method=method, title="Merged", message="why")
+
+
+async def test_the_repository(stage):
+    repository = await stage.forge.fetch_repository(PROJECT)
+    assert (repository.slug, repository.default_branch) == (PROJECT, "trunk")
+    assert (repository.can_push, repository.is_private) == (True, False)
+    assert repository.merge_methods == set(MergeMethod)
+    assert (await stage.forge.fetch_remote(PROJECT)).url
+    with pytest.raises(Missing):
+        await stage.forge.fetch_repository("crew/nowhere")
+
+
+async def test_a_pull_request_as_it_was_opened(stage):
+    base = await stage.forge.find_branch(PROJECT, "trunk")
+    number, sha = await opened(stage)
+    pull = await stage.forge.fetch_pull(PROJECT, number)
+    assert (pull.title, pull.body, pull.author) == ("A change", "why", BOT)
+    assert (pull.head_ref, pull.head_sha, pull.base_ref, pull.base_sha) == ("work", sha, "trunk", base)
+    assert (pull.is_open, pull.is_merged, pull.is_draft, pull.is_fork) == (True, False, False, False)
+    assert pull.mergeable is True
+    assert await stage.forge.fetch_pull(PROJECT, number) is pull
+
+
+async def test_a_pull_request_is_opened_once(stage):
+    number, _ = await opened(stage)
+    assert (await stage.forge.create_pull(PROJECT, NEW)).number == number
+
+
+async def test_no_commits_or_no_branch_make_no_pull_request(stage):
+    with pytest.raises(Invalid):
+        await stage.forge.create_pull(PROJECT, NEW)
+    await stage.push("release", {"r.py": "1\n"})
+    with pytest.raises(Invalid, match="No commits between"):
+        await stage.forge.create_pull(PROJECT, NewPull("Back", "", "trunk", "release"))
+
+
+async def test_a_push_moves_the_head(stage):
+    number, first = await opened(stage)
+    second = await stage.push("work", {"more.py": "2\n"})
+    assert first != second
+    assert (await stage.forge.fetch_pull(PROJECT, number)).head_sha == second
+    assert await stage.forge.find_branch(PROJECT, "work") == second
+
+
+async def test_the_open_pull_request_is_found_before_closed_ones(stage):
+    assert await stage.forge.find_pull(PROJECT, head_ref="work") is None
+    first, _ = await opened(stage)
+    await stage.forge.set_pull_open(PROJECT, first, is_open=False)
+    found = await stage.forge.find_pull(PROJECT, head_ref="work")
+    assert found is not None
+    assert (found.number, found.is_open) == (first, False)
+    second = (await stage.forge.create_pull(PROJECT, NEW)).number
+    found = await stage.forge.find_pull(PROJECT, head_ref="work", base_ref="trunk")
+    assert found is not None
+    assert found.number == second
+    assert await stage.forge.find_pull(PROJECT, head_ref="work", base_ref="release") is None
+
+
+async def test_texts_are_replaced_one_by_one(stage):
+    number, _ = await opened(stage)
+    await stage.forge.update_pull(PROJECT, number, title="New title")
+    await stage.forge.update_pull(PROJECT, number, body="new body")
+    pull = await stage.forge.fetch_pull(PROJECT, number)
+    assert (pull.title, pull.body) == ("New title", "new body")
+
+
+async def test_closing_and_reopening(stage):
+    number, _ = await opened(stage)
+    for is_open in (False, False, True, True):
+        await stage.forge.set_pull_open(PROJECT, number, is_open=is_open)
+        pull = await stage.forge.fetch_pull(PROJECT, number)
+        assert (pull.is_open, pull.is_merged) == (is_open, False)
+
+
+async def test_paths_of_a_pull_request(stage):
+    await stage.push("work", {"a b/ü.py": "1\n", "z.py": "2\n"})
+    number = (await stage.forge.create_pull(PROJECT, NEW)).number
+    assert set(await stage.forge.list_pull_paths(PROJECT, number)) == {"a b/ü.py", "z.py"}
+
+
+async def test_reviews_of_people_and_ours(stage):
+    number, sha = await opened(stage)
+    assert await stage.forge.list_reviews(PROJECT, number) == ()
+    theirs = await stage.review(number, author="ada", state=ReviewState.CHANGES_REQUESTED, sha=sha, body="no")
+    ours = await stage.forge.post_review(
+        PROJECT, number, sha=sha, body="Looks right.", findings=(Finding("work.py", 1, "why 1?"),)
+    )
+    reviews = await stage.forge.list_reviews(PROJECT, number)
+    assert [(review.id, review.author, review.state, review.commit_sha) for review in reviews] == [
+        (theirs, "ada", ReviewState.CHANGES_REQUESTED, sha),
+        (ours, BOT, ReviewState.COMMENTED, sha),
+    ]
+    assert reviews[0].submitted_at == stage.clock.now()
+
+
+async def test_findings_outside_the_diff_do_not_lose_the_review(stage):
+    number, sha = await opened(stage)
+    findings = (Finding("work.py", 99, "far"), Finding("nowhere.py", 1, "gone"), Finding("work.py", None, "all"))
+    ours = await stage.forge.post_review(PROJECT, number, sha=sha, body="Look.", findings=findings)
+    assert [review.id for review in await stage.forge.list_reviews(PROJECT, number)] == [ours]
+
+
+async def test_a_review_of_an_old_head_is_a_conflict(stage):
+    number, old = await opened(stage)
+    await stage.push("work", {"more.py": "2\n"})
+    with pytest.raises(Conflict):
+        await stage.forge.post_review(PROJECT, number, sha=old, body="Looks right.")
+
+
+async def test_checks_of_both_systems_and_the_newest_of_each(stage):
+    _, sha = await opened(stage)
+    assert await stage.forge.list_checks(PROJECT, sha) == ()
+    await stage.check(sha, "build", CheckState.FAILURE)
+    await stage.check(sha, "build", CheckState.SUCCESS)
+    await stage.check(sha, "slow", CheckState.PENDING)
+    for state in ("pending", "failure"):
+        await stage.forge.post_status(PROJECT, sha, NewStatus("build", state, f"it is {state}"))
+    checks = await stage.forge.list_checks(PROJECT, sha)
+    assert {(check.name, check.source, check.state) for check in checks} == {
+        ("build", "check_run", CheckState.SUCCESS),
+        ("slow", "check_run", CheckState.PENDING),
+        ("build", "status", CheckState.FAILURE),
+    }
+    assert next(check.summary for check in checks if check.source == "status") == "it is failure"
+    assert await stage.forge.list_checks(PROJECT, sha) is checks
+
+
+async def test_a_status_on_an_unknown_commit_is_invalid(stage):
+    with pytest.raises(Invalid):
+        await stage.forge.post_status(PROJECT, NOWHERE, NewStatus("x", "success", "y"))
+
+
+async def test_what_a_branch_demands(stage):
+    assert await stage.forge.fetch_required(PROJECT, "trunk") == Required()
+    await stage.protect("trunk", contexts=("ci", "lint"), approvals=1)
+    assert await stage.forge.fetch_required(PROJECT, "trunk") == Required(("ci", "lint"), approvals=1)
+
+
+@pytest.mark.parametrize("method", list(MergeMethod))
+async def test_a_merge_moves_the_base_and_closes(stage, method):
+    number, sha = await opened(stage)
+    answer = await merge(stage, number, sha, method=method)
+    assert isinstance(answer, Merged)
+    assert await stage.forge.find_branch(PROJECT, "trunk") == answer.sha
+    pull = await stage.forge.fetch_pull(PROJECT, number)
+    assert (pull.is_merged, pull.is_open, pull.merge_commit_sha, pull.head_sha) == (True, False, answer.sha, sha)
+    assert await merge(stage, number, sha) == answer
+
+
+async def test_a_merge_is_refused_once_the_head_moved(stage):
+    number, old = await opened(stage)
+    new = await stage.push("work", {"more.py": "2\n"})
+    answer = await merge(stage, number, old)
+    assert isinstance(answer, MergeRefused)
+    assert answer.head_moved
+    assert not answer.retryable
+    assert isinstance(await merge(stage, number, new), Merged)
+
+
+async def test_a_closed_pull_request_is_not_merged(stage):
+    number, sha = await opened(stage)
+    await stage.forge.set_pull_open(PROJECT, number, is_open=False)
+    answer = await merge(stage, number, sha)
+    assert isinstance(answer, MergeRefused)
+    assert not answer.retryable
+
+
+async def test_a_draft_is_not_merged(stage):
+    sha = await stage.push("work", {"work.py": "1\n"})
+    draft = await stage.forge.create_pull(PROJECT, NewPull("A change", "", "work", "trunk", draft=True))
+    assert draft.is_draft
+    assert isinstance(await merge(stage, draft.number, sha), MergeRefused)
+
+
+@pytest.mark.case("C181")
+async def test_what_is_demanded_is_demanded(stage):
+    await stage.protect("trunk", contexts=("ci",), approvals=1)
+    await stage.permit("ada", Permission.WRITE)
+    number, sha = await opened(stage)
+    answer = await merge(stage, number, sha)
+    assert isinstance(answer, MergeRefused)
+    assert answer.why
+    await stage.check(sha, "ci", CheckState.SUCCESS)
+    answer = await merge(stage, number, sha)
+    assert isinstance(answer, MergeRefused)
+    assert "approving review" in answer.why
+    await stage.review(number, author="ada", state=ReviewState.APPROVED, sha=sha, body="")
+    assert isinstance(await merge(stage, number, sha), Merged)
+
+
+@pytest.mark.case("C183")
+async def test_branches_are_deleted_once_or_twice(stage):
+    await stage.push("a/b", {"x": "1\n"})
+    assert await stage.forge.find_branch(PROJECT, "a") is None
+    for _ in range(2):
+        await stage.forge.delete_branch(PROJECT, "a/b")
+        assert await stage.forge.find_branch(PROJECT, "a/b") is None
+
+
+async def test_deleting_the_head_closes_the_pull_request(stage):
+    number, sha = await opened(stage)
+    await stage.forge.delete_branch(PROJECT, "work")
+    pull = await stage.forge.fetch_pull(PROJECT, number)
+    assert (pull.is_open, pull.is_merged, pull.head_sha) == (False, False, sha)
+
+
+async def test_what_is_not_there_is_missing(stage):
+    number = await stage.open_issue()
+    for call in (
+        stage.forge.fetch_pull(PROJECT, number),
+        stage.forge.list_reviews(PROJECT, 4711),
+        stage.forge.list_pull_paths(PROJECT, 4711),
+        stage.forge.find_branch("crew/nowhere", "trunk"),
+    ):
+        with pytest.raises(Missing):
+            await call

@@ -1,0 +1,249 @@
+"""A forge in memory: Tracker and Scm with state, people who act on it, and faults on order.
+
+Commits are a graph without content: `push` makes one, with the paths it touches; conflicts are declared. What the real
+forge does is written in the contract suites, which run over this one too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from nightcrew.core.errors import Conflict, Invalid, Missing
+from nightcrew.core.ids import Sha
+from nightcrew.core.model.issue import GHOST, Comment, Issue, Permission
+from nightcrew.core.model.pull import (
+    Check,
+    CheckState,
+    MergeAnswer,
+    Merged,
+    MergeRefused,
+    Pull,
+    Required,
+    Review,
+    ReviewState,
+)  # fmt: skip
+from nightcrew.core.model.report import Finding
+from nightcrew.core.model.settings import MergeMethod
+from nightcrew.ports.scm import NewPull, NewStatus, Remote, Repository
+from nightcrew.ports.tracker import LabelSpec
+from tests.fakes.forge_state import ForgeState
+
+_STATES = {"success": CheckState.SUCCESS, "failure": CheckState.FAILURE, "error": CheckState.FAILURE}
+
+
+class FakeForge(ForgeState):
+    """The ports. What tests and people do is in the base: `add_project`, `push`, `open_issue`, `fail` and so on."""
+
+    # Tracker
+
+    async def fetch_login(self) -> str:
+        with self._call("fetch_login"):
+            return self.login
+
+    async def list_open_issues(self, project: str) -> tuple[Issue, ...]:
+        with self._call("list_open_issues", project):
+            found = (thread.issue for thread in self._issues(project) if thread.issue.is_open)
+            return self._same(("open", project), tuple(found))
+
+    async def list_updated_issues(self, project: str, *, known_at: datetime) -> tuple[Issue, ...]:
+        with self._call("list_updated_issues", project):
+            found = [thread.issue for thread in self._issues(project) if thread.issue.updated_at >= known_at]
+            found.sort(key=lambda issue: issue.updated_at, reverse=True)
+            return self._same(("updated", project), tuple(found))
+
+    async def fetch_issue(self, project: str, number: int) -> Issue:
+        with self._call("fetch_issue", project):
+            thread = self.thread(project, number)
+            if thread.pull is not None:
+                raise Missing(f"{project}#{number} is a pull request")
+            return thread.issue
+
+    async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
+        with self._call("list_comments", project):
+            return self._same(("comments", project, number), tuple(self.thread(project, number).comments))
+
+    async def create_issue(self, project: str, *, title: str, body: str, labels: tuple[str, ...] = ()) -> Issue:
+        with self._call("create_issue", project):
+            return self._open(self._project(project), title=title, body=body, author=self.login, labels=labels).issue
+
+    async def create_comment(self, project: str, number: int, *, body: str) -> Comment:
+        with self._call("create_comment", project):
+            if not body.strip():
+                raise Invalid("a comment needs a text", codes=("missing_field",))
+            return self.comment(project, number, body=body, author=self.login)
+
+    async def update_comment(self, project: str, comment_id: int, *, body: str) -> None:
+        with self._call("update_comment", project):
+            for thread in self._project(project).threads.values():
+                for place, comment in enumerate(thread.comments):
+                    if comment.id == comment_id:
+                        thread.comments[place] = replace(comment, body=body, updated_at=self._now())
+                        return
+            raise Missing(f"comment {comment_id} is not there")
+
+    async def ensure_labels(self, project: str, labels: Mapping[str, LabelSpec]) -> None:
+        with self._call("ensure_labels", project):
+            for name in labels:
+                if len(name) > 50:
+                    raise Invalid(f"label {name!r} is too long (maximum is 50 characters)")
+                self._project(project).labels.setdefault(name.casefold(), name)
+
+    async def add_label(self, project: str, number: int, name: str) -> None:
+        with self._call("add_label", project):
+            self.label(project, number, name, actor=self.login)
+
+    async def remove_label(self, project: str, number: int, name: str) -> None:
+        with self._call("remove_label", project):
+            self.unlabel(project, number, name)
+
+    async def set_issue_open(self, project: str, number: int, *, is_open: bool) -> None:
+        with self._call("set_issue_open", project):
+            self.set_open(project, number, is_open=is_open)
+
+    async def find_label_actor(self, project: str, number: int, name: str) -> str | None:
+        with self._call("find_label_actor", project):
+            labelled = self.thread(project, number).labelled
+            return next((who for label, who in reversed(labelled) if label.casefold() == name.casefold()), None)
+
+    async def fetch_permission(self, project: str, login: str) -> Permission:
+        with self._call("fetch_permission", project):
+            if login == GHOST:
+                return Permission.NONE
+            return self._project(project).permissions.get(login, Permission.NONE)
+
+    # Scm
+
+    async def fetch_repository(self, project: str) -> Repository:
+        with self._call("fetch_repository", project):
+            return self._project(project).repository
+
+    async def fetch_remote(self, project: str) -> Remote:
+        with self._call("fetch_remote", project):
+            return Remote(self._project(project).url)
+
+    async def fetch_pull(self, project: str, number: int) -> Pull:
+        with self._call("fetch_pull", project):
+            self._pull_thread(project, number)
+            return self._same(
+                ("pull", project, number), self._seen(self._project(project), self.thread(project, number))
+            )
+
+    async def find_pull(self, project: str, *, head_ref: str, base_ref: str = "") -> Pull | None:
+        with self._call("find_pull", project):
+            return self._find_pull(self._project(project), head_ref, base_ref)
+
+    async def create_pull(self, project: str, new: NewPull) -> Pull:
+        with self._call("create_pull", project):
+            repo = self._project(project)
+            there = self._find_pull(repo, new.head_ref, new.base_ref)
+            if there is not None and there.is_open:
+                return there
+            head, base = repo.branches.get(new.head_ref), repo.branches.get(new.base_ref)
+            if head is None or base is None:
+                raise Invalid("head or base is not there", codes=("invalid",))
+            if head in repo.ancestors(base):
+                raise Invalid(f"No commits between {new.base_ref} and {new.head_ref}", codes=("custom",))
+            thread = self._open(repo, title=new.title, body=new.body, author=self.login, labels=())
+            thread.pull = Pull(
+                thread.issue.number, new.title, new.body, new.head_ref, head, new.base_ref, base, is_open=True,
+                is_merged=False, is_draft=new.draft, mergeable=None, mergeable_state="unknown", merge_commit_sha=None,
+                labels=(), author=self.login,
+            )  # fmt: skip
+            return self._seen(repo, thread)
+
+    async def update_pull(
+        self, project: str, number: int, *, title: str | None = None, body: str | None = None
+    ) -> None:
+        with self._call("update_pull", project):
+            thread = self._pull_thread(project, number)
+            text = {name: value for name, value in (("title", title), ("body", body)) if value is not None}
+            self._touch(thread, **text)
+
+    async def mark_ready(self, project: str, number: int) -> None:
+        with self._call("mark_ready", project):
+            thread = self._pull_thread(project, number)
+            if thread.pull is not None:
+                thread.pull = replace(thread.pull, is_draft=False)
+
+    async def list_pull_paths(self, project: str, number: int) -> tuple[str, ...]:
+        with self._call("list_pull_paths", project):
+            repo, pull = self._project(project), self._seen(self._project(project), self._pull_thread(project, number))
+            new = repo.ancestors(pull.head_sha) - repo.ancestors(pull.base_sha)
+            return tuple(sorted({path for sha in new for path in repo.commits[sha].paths}))
+
+    async def list_reviews(self, project: str, number: int) -> tuple[Review, ...]:
+        with self._call("list_reviews", project):
+            return self._same(("reviews", project, number), tuple(self._pull_thread(project, number).reviews))
+
+    async def post_review(
+        self, project: str, number: int, *, sha: Sha, body: str, findings: tuple[Finding, ...] = ()
+    ) -> int:
+        with self._call("post_review", project):
+            thread = self._pull_thread(project, number)
+            if self._seen(self._project(project), thread).head_sha != sha:
+                raise Conflict(f"{project}#{number} moved on")
+            thread.findings.extend(findings)
+            state = ReviewState.COMMENTED
+            return self.add_review(project, number, author=self.login, state=state, sha=sha, body=body).id
+
+    async def list_checks(self, project: str, sha: Sha) -> tuple[Check, ...]:
+        with self._call("list_checks", project):
+            repo = self._project(project)
+            newest = {(run.name, run.app): run for run in repo.runs.get(sha, [])}
+            return self._same(("checks", project, sha), (*newest.values(), *repo.statuses.get(sha, {}).values()))
+
+    async def post_status(self, project: str, sha: Sha, status: NewStatus) -> None:
+        with self._call("post_status", project):
+            repo = self._project(project)
+            if sha not in repo.commits:
+                raise Invalid(f"No commit found for SHA: {sha}")
+            state = _STATES.get(status.state, CheckState.PENDING)
+            said = Check(status.context, state, "status", summary=status.description[:140], url=status.target_url)
+            repo.statuses.setdefault(sha, {})[status.context] = said
+
+    async def fetch_required(self, project: str, branch: str) -> Required:
+        with self._call("fetch_required", project):
+            return self._project(project).required.get(branch, Required())
+
+    async def merge_pull(
+        self, project: str, number: int, *, sha: Sha, method: MergeMethod, title: str, message: str
+    ) -> MergeAnswer:
+        with self._call("merge_pull", project):
+            repo, thread = self._project(project), self._pull_thread(project, number)
+            pull = self._seen(repo, thread)
+            if pull.is_merged and pull.head_sha == sha and pull.merge_commit_sha is not None:
+                return Merged(pull.merge_commit_sha)
+            if pull.head_sha != sha:
+                return MergeRefused("Head branch was modified. Review and try the merge again.", head_moved=True)
+            refusal = self._refusal(repo, thread, pull)
+            if refusal:
+                return MergeRefused(refusal)
+            parents = (pull.base_sha, sha) if method is MergeMethod.MERGE else (pull.base_sha,)
+            new = repo.ancestors(sha) - repo.ancestors(pull.base_sha)
+            paths = tuple(sorted({path for commit in new for path in repo.commits[commit].paths}))
+            merged = self._commit(repo, parents, paths, message=f"{title}\n\n{message}".strip())
+            repo.branches[pull.base_ref] = merged
+            thread.pull = replace(pull, is_open=False, is_merged=True, merge_commit_sha=merged)
+            self._touch(thread, is_open=False)
+            return Merged(merged)
+
+    async def find_branch(self, project: str, branch: str) -> Sha | None:
+        with self._call("find_branch", project):
+            return self._project(project).branches.get(branch)
+
+    async def delete_branch(self, project: str, branch: str) -> None:
+        with self._call("delete_branch", project):
+            repo = self._project(project)
+            for thread in repo.threads.values():
+                if thread.pull is not None and thread.pull.is_open and thread.pull.head_ref == branch:
+                    self.set_open(project, thread.issue.number, is_open=False)
+            repo.branches.pop(branch, None)
+
+    async def set_pull_open(self, project: str, number: int, *, is_open: bool) -> None:
+        with self._call("set_pull_open", project):
+            self._pull_thread(project, number)
+            self.set_open(project, number, is_open=is_open)
+
+    async def fetch_check_log(self, project: str, check: Check) -> str:
+        with self._call("fetch_check_log", project):
+            return check.summary

@@ -1,0 +1,320 @@
+"""A service that holds its tasks, runs and events in memory and changes them as it is told.
+
+It keeps the promises of the port: names are never guessed, a command that cannot be done says why, every change is an
+event. What it does not have is a loop: nothing happens by itself.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from nightcrew.core.errors import Conflict, Invalid, Missing, Unavailable
+from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.route import Complexity, Route, RouteSource
+from nightcrew.core.model.run import Role, Run, RunState
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.reason import Wait
+from nightcrew.ports.service import (
+    AgentStatus,
+    Answer,
+    LogPiece,
+    ProjectStatus,
+    RunDetail,
+    ServiceStatus,
+    TaskDetail,
+    TaskSummary,
+)
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+HEAD = Sha("ab" * 20)
+PROJECT = "acme/widgets"
+
+
+def a_task(number: int = 42, *, project: str = PROJECT, status: Status = Status.NEW, title: str = "Fix it") -> Task:
+    """A task that was filed three hours ago."""
+    return Task(
+        key=TaskKey(project, number),
+        title=title,
+        status=status,
+        created_at=NOW - timedelta(hours=3),
+        updated_at=NOW - timedelta(minutes=5),
+        base_ref="main",
+    )
+
+
+def a_route(agent: str = "claude") -> Route:
+    return Route(agent, "", Complexity.MEDIUM, RouteSource.ROUND_ROBIN, "its turn")
+
+
+def a_run(task: TaskKey, *, number: int = 1, role: Role = Role.AUTHOR, state: RunState = RunState.RUNNING) -> Run:
+    """A run that began ten minutes ago."""
+    return Run(
+        id=RunId(f"01JQ{number:022d}"),
+        task=task,
+        role=role,
+        agent="claude",
+        model="",
+        attempt=number,
+        state=state,
+        session=f"nc-widgets-{task.number}-{role.value}-{number}",
+        folder=f"runs/{number}",
+        created_at=NOW - timedelta(minutes=11),
+        started_at=NOW - timedelta(minutes=10),
+        deadline_s=1800.0,
+    )
+
+
+class FakeService:
+    """Everything is public: tests put in what they need. `reads_only`: as while no service runs."""
+
+    def __init__(self, *, reads_only: bool = False) -> None:
+        self.reads_only = reads_only
+        self.tasks: dict[TaskKey, Task] = {}
+        self.sentences: dict[TaskKey, str] = {}
+        self.waits: dict[TaskKey, Wait] = {}
+        self.runs: dict[RunId, Run] = {}
+        self.logs: dict[RunId, str] = {}
+        self.prompts: dict[RunId, str] = {}
+        self.verdicts: list[Verdict] = []
+        self.diffs: dict[TaskKey, str] = {}
+        self.sessions: dict[TaskKey, list[str]] = {}
+        self.events: list[Event] = []
+        self.projects: dict[str, ProjectStatus] = {}
+        self.agents: list[AgentStatus] = []
+        self.problems: tuple[str, ...] = ()
+        self.config: Mapping[str, object] = {}
+        self.paused = False
+        self.wakes = 0
+        self.listeners: list[asyncio.Queue[Event]] = []
+        self.add_project(PROJECT)
+
+    def add_project(self, slug: str) -> None:
+        self.projects[slug] = ProjectStatus(slug, "local", "main", paused=False, tasks={})
+
+    def put_task(self, task: Task, *, sentence: str = "It waits for its turn.", wait: Wait | None = None) -> TaskKey:
+        self.tasks[task.key] = task
+        self.sentences[task.key] = sentence
+        if wait is not None:
+            self.waits[task.key] = wait
+        return task.key
+
+    def put_run(self, run: Run, *, log: str = "", prompt: str = "") -> RunId:
+        self.runs[run.id] = run
+        self.logs[run.id] = log
+        self.prompts[run.id] = prompt
+        return run.id
+
+    def record(self, kind: str, why: str, *, task: TaskKey | None = None, run: RunId | None = None) -> Event:
+        """A fact that happened: kept, and told to all who listen."""
+        event = Event(kind, why, NOW, task=task, run=run, id=len(self.events) + 1)
+        self.events.append(event)
+        self.publish(event)
+        return event
+
+    def publish(self, event: Event) -> None:
+        """Tell those who listen, and keep nothing."""
+        for listener in self.listeners:
+            listener.put_nowait(event)
+
+    async def status(self) -> ServiceStatus:
+        projects = [replace(project, tasks=self._counts(project.slug)) for project in self.projects.values()]
+        return ServiceStatus(
+            version="0.1.0",
+            running=not self.reads_only,
+            paused=self.paused,
+            started_at=NOW - timedelta(hours=5),
+            last_tick_at=NOW - timedelta(seconds=20),
+            next_tick_at=NOW + timedelta(seconds=25),
+            ticks=400,
+            projects=tuple(projects),
+            agents=tuple(self.agents),
+            problems=self.problems,
+            home="/home/someone/.nightcrew",
+            pid=4242,
+        )
+
+    async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
+        if project is not None:
+            self._project(project)
+        return tuple(
+            self._summary(task)
+            for task in self.tasks.values()
+            if project in {None, task.key.project} and (include_done or task.status is not Status.DONE)
+        )
+
+    async def get_task(self, key: TaskKey) -> TaskDetail:
+        task = self._task(key)
+        return TaskDetail(
+            summary=self._summary(task),
+            runs=tuple(run for run in self.runs.values() if run.task == key),
+            verdicts=tuple(verdict for verdict in self.verdicts if verdict.task == key),
+            events=tuple(event for event in self.events if event.task == key),
+            workspace=f"workspaces/{key.number}",
+        )
+
+    async def resolve_task(self, text: str) -> TaskKey:
+        slug, _, number = text.rpartition("#")
+        if not (number.isascii() and number.isdigit()):
+            raise Invalid(f"{text!r} is not a task; write it as owner/repo#42, repo#42 or 42")
+        found = [
+            key
+            for key in self.tasks
+            if key.number == int(number) and slug in {"", key.project, key.project.partition("/")[2]}
+        ]
+        if not found:
+            raise Missing(f"there is no task {text}")
+        if len(found) > 1:
+            raise Conflict(f"{text} may be {' or '.join(str(key) for key in sorted(found))}; say which")
+        return found[0]
+
+    async def load_diff(self, key: TaskKey) -> str:
+        self._task(key)
+        if key not in self.diffs:
+            raise Conflict(f"{key} has no branch yet")
+        return self.diffs[key]
+
+    async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
+        self._may_write()
+        self._project(project)
+        number = 1 + max((key.number for key in self.tasks if key.project == project), default=0)
+        key = self.put_task(a_task(number, project=project, title=title))
+        self.record("task.added", f"filed with {len(body)} characters, labels {', '.join(labels)}", task=key)
+        url = f"http://127.0.0.1/{project}/issues/{number}"
+        return Answer(True, f"filed {key}: {url}", {"task": str(key), "url": url})
+
+    async def approve_task(self, key: TaskKey) -> Answer:
+        task = self._change(key)
+        if task.pull is None:
+            raise Conflict(f"{key} has no pull request yet, so there is nothing to approve")
+        if task.approved_sha == HEAD:
+            return Answer(False, f"{key} was approved already")
+        return self._say(replace(task, approved_sha=HEAD), kind="task.approved", words=f"approved {key}")
+
+    async def retry_task(self, key: TaskKey) -> Answer:
+        task = replace(self._change(key), status=Status.NEW, attempts=0, cycles=0, block=None)
+        return self._say(task, kind="task.retried", words=f"{key} starts anew")
+
+    async def stop_task(self, key: TaskKey) -> Answer:
+        task = self._change(key)
+        self._end_runs(key)
+        return self._say(self._blocked(task, "stopped by a person"), kind="task.stopped", words=f"stopped {key}")
+
+    async def block_task(self, key: TaskKey, *, why: str) -> Answer:
+        return self._say(self._blocked(self._change(key), why), kind="task.blocked", words=f"blocked {key}: {why}")
+
+    async def unblock_task(self, key: TaskKey) -> Answer:
+        task = self._change(key)
+        if task.status is not Status.BLOCKED:
+            raise Conflict(f"{key} is not blocked; it is {task.status.value}")
+        return self._say(replace(task, status=Status.NEW, block=None), kind="task.unblocked", words=f"{key} goes on")
+
+    async def close_task(self, key: TaskKey) -> Answer:
+        task = self._change(key)
+        self._end_runs(key)
+        return self._say(replace(task, status=Status.DONE), kind="task.closed", words=f"closed {key}")
+
+    async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
+        runs = [run for run in self.runs.values() if task in {None, run.task}]
+        return tuple(sorted(runs, key=lambda run: run.id, reverse=True)[:limit])
+
+    async def get_run(self, run: RunId) -> RunDetail:
+        return RunDetail(self._run(run), prompt=self.prompts[run], folder=f"/home/someone/.nightcrew/runs/{run}")
+
+    async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
+        found = self._run(run)
+        log = self.logs[run].upper() if raw else self.logs[run]
+        text = log[offset : offset + limit]
+        end = offset + len(text)
+        return LogPiece(text, end, ended=not found.is_open and end >= len(log))
+
+    async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
+        events = [event for event in self.events if event.id > after and task in {None, event.task}]
+        return tuple(events[:limit])
+
+    async def subscribe(self) -> AsyncIterator[Event]:
+        queue: asyncio.Queue[Event] = asyncio.Queue()
+        self.listeners.append(queue)
+        try:
+            while True:
+                yield await queue.get()
+        finally:
+            self.listeners.remove(queue)
+
+    async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
+        self._may_write()
+        word = "paused" if paused else "resumed"
+        if project is not None:
+            found = self._project(project)
+            self.projects[project] = replace(found, paused=paused)
+            return Answer(found.paused is not paused, f"{word} {project}")
+        changed = self.paused is not paused
+        self.paused = paused
+        return Answer(changed, f"{word} everything" if changed else f"nothing to do: {word} already")
+
+    async def attach_argv(self, key: TaskKey) -> Sequence[str]:
+        self._task(key)
+        if key not in self.sessions:
+            raise Missing(f"no session of {key} lives")
+        return self.sessions[key]
+
+    async def wake(self) -> Answer:
+        self._may_write()
+        self.wakes += 1
+        return Answer(True, "looking now")
+
+    async def render_config(self) -> Mapping[str, object]:
+        return self.config
+
+    def _summary(self, task: Task) -> TaskSummary:
+        working = [run for run in self.runs.values() if run.task == task.key and run.is_open]
+        return TaskSummary(
+            task=task,
+            wait=self.waits.get(task.key),
+            sentence=self.sentences[task.key],
+            open_run=working[-1] if working else None,
+            url=f"http://127.0.0.1/{task.key.project}/issues/{task.key.number}",
+        )
+
+    def _counts(self, slug: str) -> dict[str, int]:
+        mine = [task.status.value for task in self.tasks.values() if task.key.project == slug]
+        return {status: mine.count(status) for status in dict.fromkeys(mine)}
+
+    def _task(self, key: TaskKey) -> Task:
+        if key not in self.tasks:
+            raise Missing(f"there is no task {key}")
+        return self.tasks[key]
+
+    def _run(self, run: RunId) -> Run:
+        if run not in self.runs:
+            raise Missing(f"there is no run {run}")
+        return self.runs[run]
+
+    def _project(self, slug: str) -> ProjectStatus:
+        if slug not in self.projects:
+            raise Missing(f"there is no project {slug}; there are {', '.join(self.projects)}")
+        return self.projects[slug]
+
+    def _may_write(self) -> None:
+        if self.reads_only:
+            raise Unavailable("the service is not running")
+
+    def _change(self, key: TaskKey) -> Task:
+        self._may_write()
+        return self._task(key)
+
+    def _blocked(self, task: Task, why: str) -> Task:
+        return replace(task, status=Status.BLOCKED, block=Block("person", why, at=NOW))
+
+    def _end_runs(self, key: TaskKey) -> None:
+        for run in list(self.runs.values()):
+            if run.task == key and run.is_open:
+                self.runs[run.id] = replace(run, state=RunState.ENDED, ended_at=NOW)
+
+    def _say(self, task: Task, *, kind: str, words: str) -> Answer:
+        self.tasks[task.key] = task
+        self.record(kind, words, task=task.key)
+        return Answer(True, words)

@@ -1,0 +1,373 @@
+"""Workspaces in memory: commits are objects with their files, a worktree is a dict, and nothing is on the disk.
+
+The remote is a dict of branches, or the branches of a forge in memory, so that what is pushed can be merged there.
+Tests play the agent with `edit`, `commit`, `detach` and people with `publish`; `fail` scripts errors.
+"""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from nightcrew.core.branch import is_branch_name
+from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
+from nightcrew.core.ids import RunId, Sha
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.scm import Remote
+from nightcrew.ports.workspace import Checkout, Commit, Left, MergeConflict, WorkspaceSpec
+from tests.fakes.forge_state import Commit as ForgeCommit
+from tests.fakes.forge_state import ForgeState
+from tests.fakes.workspace_state import FakeCommit, FakeRepository, FakeTree, changed
+
+
+class FakeWorkspaces:
+    """`calls` lists (method, project) of every port call; `prepare_warnings` is what the next prepares return."""
+
+    def __init__(self, clock: Clock, *, home: Path = Path("/nightcrew"), forge: ForgeState | None = None) -> None:
+        self.clock, self.home, self.forge = clock, home, forge
+        self.repositories: dict[str, FakeRepository] = {}
+        self.calls: list[tuple[str, str]] = []
+        self.prepare_warnings: tuple[str, ...] = ()
+        self._faults: list[tuple[str, PortError, bool]] = []
+        self._count = 0
+
+    # What tests do.
+
+    def fail(self, method: str, error: PortError, *, times: int = 1, after: bool = False) -> None:
+        """The next `times` calls of a port method raise; with `after`, once they have taken effect."""
+        self._faults += [(method, error, after)] * times
+
+    def repository(self, project: str) -> FakeRepository:
+        return self.repositories.setdefault(project, FakeRepository())
+
+    def publish(
+        self, project: str, files: dict[str, str | None], *, branch: str = "main", message: str = "Change"
+    ) -> Sha:
+        """A person's commit on a branch of the remote, made from `main` where it is new."""
+        repository = self.repository(project)
+        self._import(project)
+        before = repository.remote.get(branch) or repository.remote.get("main")
+        sha = self._commit(repository, (before,) if before else (), files, message)
+        self._set_remote(project, branch, sha)
+        return sha
+
+    def edit(self, project: str, number: int, files: dict[str, str | None]) -> None:
+        """An agent changes files and does not commit."""
+        tree = self.repository(project).trees[number]
+        tree.files = changed(tree.files, files)
+
+    def commit(self, project: str, number: int, *, agent: str = "", message: str = "agent's commit") -> Sha:
+        """An agent commits what it changed."""
+        repository = self.repository(project)
+        tree = repository.trees[number]
+        author = f"{agent} <{agent}@nightcrew.invalid>" if agent else "A Person <person@example.com>"
+        tree.head = self._add(
+            repository, FakeCommit((tree.head,), tree.files, message, author, frozenset({agent} - {""}))
+        )
+        return tree.head
+
+    def move_head(self, project: str, number: int, sha: Sha) -> None:
+        """An agent resets its branch to another commit."""
+        repository = self.repository(project)
+        tree = repository.trees[number]
+        tree.head, tree.files = sha, dict(repository.commits[sha].files)
+
+    # The port.
+
+    async def fetch(self, project: str, remote: Remote) -> None:
+        error = self._enter("fetch", project)
+        self._import(project)
+        repository = self.repository(project)
+        repository.fetched = dict(repository.remote)
+        for sha in repository.fetched.values():
+            repository.known |= repository.history(sha)
+        self._leave(error)
+
+    async def find_branch(self, project: str, branch: str) -> Sha | None:
+        self._leave(self._enter("find_branch", project))
+        return self._fetched(project).get(branch)
+
+    async def ensure_workspace(self, spec: WorkspaceSpec) -> Checkout:
+        error = self._enter("ensure_workspace", spec.project)
+        branches, repository = self._fetched(spec.project), self.repository(spec.project)
+        if not is_branch_name(spec.branch) or not is_branch_name(spec.base_ref):
+            raise Invalid(f"{spec.branch!r} or {spec.base_ref!r} cannot be the name of a branch")
+        if repository.leases.get(spec.number, spec.lease) != spec.lease:
+            raise Conflict(f"{spec.project}#{spec.number} is in use by run {repository.leases[spec.number]}")
+        if not branches:
+            raise Invalid(f"{spec.project} has no commits yet")
+        if spec.base_ref not in branches:
+            raise Missing(f"{spec.project} has no branch {spec.base_ref!r}")
+        if spec.start is not None:
+            self._check(repository, spec.start)
+        repository.leases[spec.number] = spec.lease
+        warnings = self._adopt(repository, spec) if spec.number in repository.trees else self._make(repository, spec)
+        self._leave(error)
+        tree = repository.trees[spec.number]
+        return Checkout(self.path(spec.project, spec.number), tree.base, tree.head, warnings)
+
+    async def prepare(self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path) -> tuple[str, ...]:
+        error = self._enter("prepare", spec.project)
+        tree = self._tree(spec.project, spec.number)
+        fresh, tree.prepared = not tree.prepared, True
+        self._leave(error)
+        return self.prepare_warnings if fresh else ()
+
+    async def collect(self, project: str, number: int, *, agent: str, commit: CommitSettings, message: str) -> Left:
+        error = self._enter("collect", project)
+        repository, tree = self.repository(project), self._tree(project, number)
+        dirty = tree.files != repository.commits[tree.head].files
+        problems: list[str] = []
+        if dirty:
+            author = f"{agent} <{commit.email.replace('{agent}', agent)}>"
+            subject = message.splitlines()[0] if message else ""
+            made = FakeCommit((tree.head,), tree.files, subject, author, frozenset({agent}))
+            tree.head = self._add(repository, made)
+        if not repository.contains(tree.head, tree.start):
+            problems.append(self._settle(repository, number, tree))
+        repository.known |= repository.history(tree.head)
+        repository.collected[number] = tree.head
+        self._leave(error)
+        return Left(tree.head, dirty, tuple(problems))
+
+    async def release(self, project: str, number: int, *, lease: RunId) -> None:
+        error = self._enter("release", project)
+        leases = self.repository(project).leases
+        if leases.get(number) == lease:
+            del leases[number]
+        self._leave(error)
+
+    async def push(self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None) -> None:
+        error = self._enter("push", project)
+        repository = self.repository(project)
+        if not is_branch_name(branch):
+            raise Invalid(f"{branch!r} cannot be the name of a branch")
+        self._check(repository, sha)
+        self._import(project)
+        there = repository.remote.get(branch)
+        if there != sha:
+            if there != expected or (there is not None and not repository.contains(sha, there)):
+                raise Conflict(f"{branch} on the remote is at {there}; nothing was forced")
+            self._set_remote(project, branch, sha)
+        self._fetched(project)[branch] = sha
+        self._leave(error)
+
+    async def list_commits(self, project: str, *, base: Sha, head: Sha) -> tuple[Commit, ...]:
+        self._leave(self._enter("list_commits", project))
+        repository = self._checked(project, base, head)
+        new = repository.history(head) - repository.history(base)
+        ordered = sorted(new, key=lambda sha: (len(repository.history(sha)), sha))
+        facts = [(sha, repository.commits[sha]) for sha in ordered]
+        return tuple(Commit(sha, made.subject, made.author, made.agents) for sha, made in facts)
+
+    async def is_ancestor(self, project: str, *, ancestor: Sha, descendant: Sha) -> bool:
+        self._leave(self._enter("is_ancestor", project))
+        return self._checked(project, ancestor, descendant).contains(descendant, ancestor)
+
+    async def find_merge_base(self, project: str, one: Sha, other: Sha) -> Sha | None:
+        self._leave(self._enter("find_merge_base", project))
+        return self._checked(project, one, other).merge_base(one, other)
+
+    async def load_diff(self, project: str, *, base: Sha, head: Sha, limit: int = 200_000) -> str:
+        self._leave(self._enter("load_diff", project))
+        repository = self._checked(project, base, head)
+        old = repository.commits[repository.merge_base(base, head) or base].files
+        new = repository.commits[head].files
+        lines = []
+        for path in sorted({*old, *new}):
+            if old.get(path) != new.get(path):
+                lines += [f"--- a/{path}", f"+++ b/{path}"]
+                lines += [f"-{line}" for line in old.get(path, "").splitlines()]
+                lines += [f"+{line}" for line in new.get(path, "").splitlines()]
+        return "\n".join(lines)[:limit]
+
+    async def list_tree(self, project: str, sha: Sha, *, limit: int = 5_000) -> tuple[str, ...]:
+        self._leave(self._enter("list_tree", project))
+        files = self._checked(project, sha).commits[sha].files
+        return tuple(sorted(files, key=str.encode))[:limit]
+
+    async def find_file(self, project: str, sha: Sha, path: str, *, limit: int = 100_000) -> str | None:
+        self._leave(self._enter("find_file", project))
+        text = self._checked(project, sha).commits[sha].files.get(path)
+        return None if text is None else text[:limit]
+
+    async def ensure_review_checkout(self, project: str, run: RunId, sha: Sha) -> Path:
+        error = self._enter("ensure_review_checkout", project)
+        self._checked(project, sha).checkouts[run] = (sha,)
+        self._leave(error)
+        return self.home / "checkouts" / project.replace("/", "__") / run
+
+    async def ensure_merge_checkout(self, project: str, key: str, *, base: Sha, head: Sha) -> Path | MergeConflict:
+        error = self._enter("ensure_merge_checkout", project)
+        repository = self._checked(project, base, head)
+        fork = repository.merge_base(base, head)
+        if fork is None:
+            raise Invalid("no common history; they cannot be merged")
+        clashing = repository.clashes(fork, base, head)
+        self._leave(error)
+        if clashing:
+            return MergeConflict(clashing)
+        repository.checkouts[key] = (base, head)
+        return self.home / "checkouts" / project.replace("/", "__") / key
+
+    async def remove_checkout(self, project: str, key: str) -> None:
+        error = self._enter("remove_checkout", project)
+        self.repository(project).checkouts.pop(key, None)
+        self._leave(error)
+
+    async def remove_workspace(self, project: str, number: int, *, merged: bool) -> tuple[str, ...]:
+        error = self._enter("remove_workspace", project)
+        repository = self.repository(project)
+        tree = repository.trees.get(number)
+        refs: list[str] = []
+        if tree is not None:
+            if holder := repository.leases.get(number):
+                raise Conflict(f"the workspace is in use by run {holder}; nothing was removed")
+            saved: set[Sha] = set()
+            for sha in (repository.fetched or {}).values():
+                saved |= repository.history(sha)
+            if merged and number in repository.collected:
+                saved |= repository.history(repository.collected[number])
+            if tree.head not in saved:
+                refs.append(self._salvage(repository, number, tree.head))
+            if tree.files != repository.commits[tree.head].files:
+                made = self._add(repository, FakeCommit((tree.head,), tree.files, "Saved work"))
+                refs.append(self._salvage(repository, number, made))
+            del repository.trees[number]
+        self._leave(error)
+        return tuple(refs)
+
+    def path(self, project: str, number: int) -> Path:
+        return self.home / "worktrees" / project.replace("/", "__") / f"{project.rpartition('/')[2]}-{number}"
+
+    # How it is done.
+
+    def _make(self, repository: FakeRepository, spec: WorkspaceSpec) -> tuple[str, ...]:
+        base = self._fetched(spec.project)[spec.base_ref]
+        start = spec.start or base
+        fork = repository.merge_base(start, base) or base
+        files = dict(repository.commits[start].files)
+        repository.trees[spec.number] = FakeTree(spec.branch, fork, start, start, files)
+        return ()
+
+    def _adopt(self, repository: FakeRepository, spec: WorkspaceSpec) -> tuple[str, ...]:
+        tree = repository.trees[spec.number]
+        tree.branch = spec.branch
+        warnings: list[str] = []
+        dirty = tree.files != repository.commits[tree.head].files
+        if spec.start is not None and not repository.contains(tree.head, spec.start):
+            if not repository.contains(spec.start, tree.head):
+                warnings.append(f"its own commits are saved as {self._salvage(repository, spec.number, tree.head)}")
+            if dirty:
+                made = self._add(repository, FakeCommit((tree.head,), tree.files, "Saved work"))
+                warnings.append(f"uncommitted work is saved as {self._salvage(repository, spec.number, made)}")
+            tree.head, tree.files = spec.start, dict(repository.commits[spec.start].files)
+        elif dirty:
+            warnings.append("uncommitted changes of an earlier run are still in the workspace")
+        tree.start = spec.start or tree.start
+        return tuple(warnings)
+
+    def _settle(self, repository: FakeRepository, number: int, tree: FakeTree) -> str:
+        """HEAD does not contain the start: joined if it was rewritten, else back to the start."""
+        if repository.contains(tree.start, tree.head) or not repository.contains(tree.head, tree.base):
+            words = "the branch was restored to its start"
+            if not repository.contains(tree.start, tree.head):
+                words += f"; its commits are saved as {self._salvage(repository, number, tree.head)}"
+            tree.head, tree.files = tree.start, dict(repository.commits[tree.start].files)
+            return words
+        joined = FakeCommit((tree.start, tree.head), tree.files, "Join the rewritten commits")
+        tree.head = self._add(repository, joined)
+        return "the run rewrote commits that were pushed before; they were joined, not replaced"
+
+    def _salvage(self, repository: FakeRepository, number: int, sha: Sha) -> str:
+        for ref, saved in repository.salvage.items():
+            if saved == sha:
+                return ref
+        stem = f"refs/nightcrew/salvage/{number}/{self.clock.now():%Y%m%dT%H%M%SZ}"
+        ref, count = stem, 1
+        while ref in repository.salvage:
+            count += 1
+            ref = f"{stem}-{count}"
+        repository.salvage[ref] = sha
+        repository.known |= repository.history(sha)
+        return ref
+
+    def _commit(
+        self, repository: FakeRepository, parents: tuple[Sha, ...], files: dict[str, str | None], message: str
+    ) -> Sha:
+        before = repository.commits[parents[0]].files if parents else {}
+        return self._add(repository, FakeCommit(parents, changed(before, files), message))
+
+    def _add(self, repository: FakeRepository, made: FakeCommit) -> Sha:
+        self._count += 1
+        sha = Sha(hashlib.sha1(f"workspace {self._count}".encode()).hexdigest())
+        repository.commits[sha] = replace(made, files=dict(made.files))
+        return sha
+
+    def _import(self, project: str) -> None:
+        """What the forge in memory has; a commit of it knows its paths only, so its id stands for their text."""
+        if self.forge is None or project not in self.forge.projects:
+            return
+        theirs, repository = self.forge.projects[project], self.repository(project)
+        repository.remote = dict(theirs.branches)
+        todo = [sha for sha in theirs.branches.values() if sha not in repository.commits]
+        while todo:
+            sha = todo[-1]
+            made = theirs.commits[sha]
+            if missing := [parent for parent in made.parents if parent not in repository.commits]:
+                todo.extend(missing)
+                continue
+            todo.pop()
+            before = repository.commits[made.parents[0]].files if made.parents else {}
+            files = {**before, **{path: str(sha) for path in made.paths}}
+            repository.commits[sha] = FakeCommit(made.parents, files, made.message.split("\n")[0])
+
+    def _set_remote(self, project: str, branch: str, sha: Sha) -> None:
+        repository = self.repository(project)
+        repository.remote[branch] = sha
+        if self.forge is None or project not in self.forge.projects:
+            return
+        theirs = self.forge.projects[project]
+        for new in repository.history(sha) - set(theirs.commits):
+            made = repository.commits[new]
+            before = repository.commits[made.parents[0]].files if made.parents else {}
+            paths = sorted(path for path in {*before, *made.files} if before.get(path) != made.files.get(path))
+            theirs.commits[new] = ForgeCommit(made.parents, tuple(paths), made.subject)
+        theirs.branches[branch] = sha
+
+    def _fetched(self, project: str) -> dict[str, Sha]:
+        branches = self.repository(project).fetched
+        if branches is None:
+            raise Missing(f"{project} was not fetched yet")
+        return branches
+
+    def _checked(self, project: str, *shas: Sha) -> FakeRepository:
+        self._fetched(project)
+        for sha in shas:
+            self._check(self.repository(project), sha)
+        return self.repository(project)
+
+    def _check(self, repository: FakeRepository, sha: Sha) -> None:
+        if sha not in repository.known:
+            raise Missing(f"there is no commit {sha!r} here; fetch first")
+
+    def _tree(self, project: str, number: int) -> FakeTree:
+        self._fetched(project)
+        if number not in self.repository(project).trees:
+            raise Missing(f"{project}#{number} has no workspace; make it first")
+        return self.repository(project).trees[number]
+
+    def _enter(self, method: str, project: str) -> PortError | None:
+        """Count the call; raise a scripted error, or return one that is due once the call has taken effect."""
+        self.calls.append((method, project))
+        fault = next((fault for fault in self._faults if fault[0] == method), None)
+        if fault is None:
+            return None
+        self._faults.remove(fault)
+        if not fault[2]:
+            raise fault[1]
+        return fault[1]
+
+    def _leave(self, error: PortError | None) -> None:
+        if error is not None:
+            raise error
