@@ -32,6 +32,7 @@ from tests.adapters.store.sample import (
     a_task,
     a_verdict,
     an_event,
+    to,
 )
 from tests.fakes.store import MemoryStore
 
@@ -116,15 +117,15 @@ class TestTasks:
                 told="said",
                 reset_at=NOW,
             )
-            await store.save_task(wanted)
+            await store.update_task(KEY, to(wanted))
             assert await store.find_task(KEY) == replace(wanted, status=Status.NEW, moving_to=Status.NEW)
-            await store.save_task(a_task())
+            await store.update_task(KEY, to(a_task()))
             assert await store.find_task(KEY) == replace(a_task(), moving_to=Status.NEW, updated_at=LATER)
 
     async def test_save_of_none_is_missing(self, opened):
         async with opened() as store:
             with pytest.raises(Missing, match="octo/parrot#42"):
-                await store.save_task(a_task(), event=an_event())
+                await store.update_task(KEY, to(a_task()), event=an_event())
             assert await kinds(store) == []
 
     @pytest.mark.case("C212")
@@ -134,14 +135,16 @@ class TestTasks:
             for key in keys:
                 await store.record_task(a_task(key, Status.BLOCKED), event=an_event())
             for task in await store.load_tasks():
-                await store.save_task(replace(task, updated_at=LATER), event=an_event("swept", at=LATER))
+                await store.update_task(
+                    task.key, to(replace(task, updated_at=LATER)), event=an_event("swept", at=LATER)
+                )
             assert {task.updated_at for task in await store.load_tasks()} == {NOW}
 
     async def test_updated_at_follows_a_change_and_never_goes_back(self, opened):
         async with opened() as store:
             await store.record_task(a_task(), event=an_event())
-            await store.save_task(replace(a_task(), pull=1), event=an_event(at=LATER))
-            await store.save_task(replace(a_task(), pull=2), event=an_event(at=NOW))
+            await store.update_task(KEY, to(replace(a_task(), pull=1)), event=an_event(at=LATER))
+            await store.update_task(KEY, to(replace(a_task(), pull=2)), event=an_event(at=NOW))
             task = await store.find_task(KEY)
             assert task is not None
             assert (task.pull, task.updated_at) == (2, LATER)
@@ -154,7 +157,7 @@ class TestStatus:
         async with opened() as store:
             await store.record_task(a_task(), event=an_event("first"))
             fields = replace(a_task(status=Status.BLOCKED), route=ROUTE)
-            await store.change_status(KEY, self.ROUTED, event=an_event("moved", at=LATER), task=fields)
+            await store.change_status(KEY, self.ROUTED, event=an_event("moved", at=LATER), change=to(fields))
             expected = replace(a_task(status=Status.ROUTED), moving_to=Status.ROUTED, route=ROUTE, updated_at=LATER)
             assert await store.find_task(KEY) == expected
             assert await kinds(store) == ["first", "moved"]
@@ -175,7 +178,7 @@ class TestStatus:
             stored = a_task(status=Status.IN_REVIEW)
             await store.record_task(stored, event=an_event("first"))
             with pytest.raises(Conflict, match="is in_review, not new"):
-                await store.change_status(KEY, self.ROUTED, event=an_event("moved"), task=replace(stored, pull=9))
+                await store.change_status(KEY, self.ROUTED, event=an_event("moved"), change=to(replace(stored, pull=9)))
             assert await store.find_task(KEY) == stored
             assert await kinds(store) == ["first"]
 
@@ -196,14 +199,14 @@ class TestStatus:
         async with opened() as store:
             await store.record_task(a_task(), event=an_event())
             with pytest.raises(Bug):
-                await store.change_status(KEY, self.ROUTED, event=an_event(), task=a_task(OTHER))
+                await store.change_status(KEY, self.ROUTED, event=an_event(), change=to(a_task(OTHER)))
 
     async def test_a_move_and_its_event_are_one(self, opened):
         async with opened() as store:
             await store.record_task(a_task(), event=an_event("first"))
             unspeakable = replace(an_event("moved"), data={"x": object()})
             with pytest.raises(Bug):
-                await store.change_status(KEY, self.ROUTED, event=unspeakable, task=replace(a_task(), pull=3))
+                await store.change_status(KEY, self.ROUTED, event=unspeakable, change=to(replace(a_task(), pull=3)))
             assert await store.find_task(KEY) == a_task()
             assert await kinds(store) == ["first"]
 
@@ -504,7 +507,7 @@ class TestWrites:
             counts.append(store.writes)
             await store.save_value("cursor", "1")
             counts.append(store.writes)
-            await store.save_task(replace(a_task(), pull=3))
+            await store.update_task(KEY, to(replace(a_task(), pull=3)))
             counts.append(store.writes)
             effect = await store.record_intent(key="k", kind="k", task=None, run=None, detail="", at=NOW)
             counts.append(store.writes)
@@ -524,10 +527,10 @@ class TestWrites:
             before = store.writes
             await store.load_tasks()
             await store.record_task(a_task(), event=an_event())
-            await store.save_task(replace(a_task(), updated_at=LATER))
+            await store.update_task(KEY, to(replace(a_task(), updated_at=LATER)))
             await store.settle_status(KEY)
             await store.clear_cooldowns(agent="claude", model=None, event=an_event())
             await store.save_validators([])
             with pytest.raises(Missing):
-                await store.save_task(a_task(OTHER), event=an_event())
+                await store.update_task(OTHER, to(a_task(OTHER)), event=an_event())
             assert store.writes == before

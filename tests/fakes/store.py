@@ -17,7 +17,7 @@ from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.ports.store import Effect, Validator
+from nightcrew.ports.store import Change, Effect, Validator
 
 
 class MemoryStore:
@@ -60,27 +60,28 @@ class MemoryStore:
         self.tasks[task.key] = task
         return True
 
-    async def save_task(self, task: Task, *, event: Event | None = None) -> None:
+    async def update_task(self, key: TaskKey, change: Change, *, event: Event | None = None) -> Task:
         self._check()
-        stored = self._get_task(task.key)
+        stored = self._get_task(key)
+        task = _changed(stored, change)
         if event is not None:
             self._append(event)
-        self.tasks[task.key] = _with_fields(stored, task, at=None if event is None else event.at)
-        self.writes += event is None and self.tasks[task.key] is not stored
+        self.tasks[key] = _with_fields(stored, task, at=None if event is None else event.at)
+        self.writes += event is None and self.tasks[key] is not stored
+        return self.tasks[key]
 
     async def change_status(
-        self, key: TaskKey, edge: Edge, *, event: Event, task: Task | None = None, labels_follow: bool = True
+        self, key: TaskKey, edge: Edge, *, event: Event, change: Change | None = None, labels_follow: bool = True
     ) -> None:
         self._check()
         if not allows(edge.source, edge.target, edge.evidence):
             raise Bug(f"no move {edge.source.value} → {edge.target.value} because {edge.evidence.value}")
-        if task is not None and task.key != key:
-            raise Bug(f"the status of {key} was to change with the fields of {task.key}")
         stored = self._get_task(key)
         if stored.status is not edge.source:
             raise Conflict(f"{key} is {stored.status.value}, not {edge.source.value}: not moved to {edge.target.value}")
+        changed = None if change is None else _changed(stored, change)
         self._append(event)
-        fields = stored if task is None else _with_fields(stored, task, at=event.at)
+        fields = stored if changed is None else _with_fields(stored, changed, at=event.at)
         self.tasks[key] = replace(
             fields,
             status=edge.target,
@@ -295,6 +296,13 @@ class MemoryStore:
         if run not in self.runs:
             raise Missing(f"there is no run {run}")
         return self.runs[run]
+
+
+def _changed(stored: Task, change: Change) -> Task:
+    changed = change(stored)
+    if changed.key != stored.key:
+        raise Bug(f"{stored.key} was to be changed into {changed.key}")
+    return changed
 
 
 def _with_fields(stored: Task, task: Task, *, at: datetime | None) -> Task:

@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     MergePull,
     RecordRoute,
     RunChecks,
+    SettleLabels,
     StartRun,
     TellPerson,
 )
@@ -64,6 +65,7 @@ def decide(world: World) -> Decision:
     allowance = allocate(world)
     busy = {action.task for action in world.in_flight if is_exclusive(action)}
     started = {action.key for action in world.in_flight}
+    passed_over = started | set(world.deferred)
     actions: list[Action] = []
     waits: dict[TaskKey, Wait] = {}
     errors: dict[TaskKey, str] = {}
@@ -72,21 +74,15 @@ def decide(world: World) -> Decision:
         if key in busy:
             waits[key] = Wait("acting", "Nightcrew is at work on it", "The next look shows what came of it.")
             continue
-        stage, error = _decide_safely(world, project, view, allowance)
+        stage, error = _decide_safely(world, project, view, allowance, passed_over)
         if error:
             errors[key] = error
-        deferred = [world.deferred[action.key] for action in stage.actions if action.key in world.deferred]
-        if deferred:
-            stage = Stage(wait=deferred[0])
         chosen = [action for action in stage.actions if action.key not in started]
         for action in chosen:
             allowance = _spend(allowance, action)
         if stage.wait is not None:
             waits[key] = stage.wait
-        if not any(is_exclusive(action) for action in chosen):
-            chosen += _tell(view, stage, started | set(world.deferred))
         actions += chosen
-    passed_over = started | set(world.deferred)
     for name in sorted(world.projects):
         actions += [action for action in _intake(world, world.projects[name]) if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
@@ -125,13 +121,14 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
     what its status asks for."""
     issue = view.issue
     hand = None if isinstance(issue, Unknown) else follow_hand(view, issue.value)
-    live = follow_live(world, view, wanted=hand is None)
+    settles = hand is not None and any(isinstance(action, SettleLabels) for action in hand.actions)
+    live = follow_live(world, view, wanted=hand is None or settles)
     if live is not None and not isinstance(live, Wait):
         return act_on(live)
     if isinstance(issue, Unknown):
         return Stage(wait=live) if live else wait_for("issue_unknown", f"its issue could not be read ({issue.why})")
-    if live is None and hand is not None:
-        return hand
+    if hand is not None and (live is None or settles):
+        return replace(hand, wait=live)
     if issue.value is None or hand is not None:
         return Stage(wait=live)
     step = STEPS[view.task.status](Case(world, project, view, issue.value, allowance))
@@ -141,12 +138,26 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
     return Stage(tuple(action for action in step.actions if isinstance(action, RunChecks)), live)
 
 
-def _decide_safely(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> tuple[Stage, str]:
+def _decide_safely(
+    world: World, project: ProjectWorld, view: TaskView, allowance: Allowance, passed_over: set[str]
+) -> tuple[Stage, str]:
     try:
-        return decide_task(world, project, view, allowance), ""
+        stage = _hold_back(world, decide_task(world, project, view, allowance))
+        if any(is_exclusive(action) for action in stage.actions):
+            return stage, ""
+        return replace(stage, actions=(*stage.actions, *_tell(view, stage, passed_over))), ""
     except Exception:  # noqa: BLE001 - the boundary that keeps one poisoned task from stopping the rest
         wait = Wait("bug", "Nightcrew could not decide about it", "The world was written down; please report it.")
         return Stage(wait=wait), traceback.format_exc()
+
+
+def _hold_back(world: World, stage: Stage) -> Stage:
+    """The step without what was refused a while ago. Where that is the step itself, the task waits."""
+    held = [action for action in stage.actions if action.key in world.deferred]
+    steps = [action for action in held if is_exclusive(action)]
+    if steps:
+        return Stage(wait=world.deferred[steps[0].key])
+    return replace(stage, actions=tuple(action for action in stage.actions if action not in held))
 
 
 def _in_order(world: World) -> list[tuple[ProjectWorld, TaskView]]:
@@ -167,15 +178,15 @@ def _spend(allowance: Allowance, action: Action) -> Allowance:
             return allowance
 
 
-def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> list[Action]:
+def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[Action, ...]:
     """Keep the comment on the issue true, once nothing else is about to change what it says."""
     issue = view.issue.value if isinstance(view.issue, Known) else None
     if issue is None:
-        return []
+        return ()
     words = render_status_comment(view, stage.wait)
     on_pull = render_pull_note(stage.wait) if view.task.pull is not None else ""
     action = TellPerson(view.task.key, words, on_pull, "the comment on the issue says where the task is")
-    return [action] if words != view.task.told and action.key not in passed_over else []
+    return (action,) if words != view.task.told and action.key not in passed_over else ()
 
 
 def _intake(world: World, project: ProjectWorld) -> list[Action]:

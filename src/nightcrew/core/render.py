@@ -14,7 +14,7 @@ MARK = "<!-- nightcrew:status -->"
 """Hidden in the one comment that Nightcrew keeps on an issue; it is known by its recorded id all the same."""
 
 _LASTING = frozenset(
-    {"no_agent", "agent_not_usable", "no_agent_usable", "no_reviewer", "gate_shut", "blocked", "cooling", "no_route"}
+    {"no_agent", "agent_not_usable", "no_agent_usable", "no_reviewer", "gate_shut", "blocked", "cooling"}
 )
 
 

@@ -103,7 +103,9 @@ class Facade:
         if task.approved_sha == pull.head_sha:
             return Answer(False, f"{pull.head_sha[:10]} was approved already")
         event = self._means.event("task.approved", "a person said yes", task=key, sha=pull.head_sha)
-        await self._means.ports.store.save_task(replace(task, approved_sha=pull.head_sha), event=event)
+        await self._means.ports.store.update_task(
+            key, lambda stored: replace(stored, approved_sha=pull.head_sha), event=event
+        )
         self._after(key)
         return Answer(True, f"{pull.head_sha[:10]} may be merged once its gate is open")
 

@@ -71,11 +71,13 @@ class Observer:
         self._records = RecordView(ports.store)
         self._projects = {slug: self._memory(slug) for slug in settings.projects}
         self._dirty: set[TaskKey] = set()
+        self._touched: dict[TaskKey, int] = {}
         self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
 
     def touch(self, key: TaskKey) -> None:
         """Something was done about a task: what was seen of it before holds no longer."""
         self._dirty.add(key)
+        self._touched[key] = self._touched.get(key, 0) + 1
         if key.project in self._projects:
             self._projects[key.project].sights.pop(key, None)
 
@@ -190,9 +192,13 @@ class Observer:
                     memory.sights[key] = TaskSight(Known(issue), Known(None), answered=False)
 
     async def _read_task(self, memory: ProjectMemory, task: Task, listed: Issue | None) -> None:
+        touched = self._touched.get(task.key, 0)
         issue = Known(listed) if listed is not None else await memory.issues.read(task.key.number)
         pull = await memory.pulls.read(task)
-        memory.sights[task.key] = TaskSight(issue, pull, await memory.issues.answered(task))
+        sight = TaskSight(issue, pull, await memory.issues.answered(task))
+        if self._touched.get(task.key, 0) == touched:
+            # Otherwise something was done about it meanwhile, and this may be what was before.
+            memory.sights[task.key] = sight
 
     def _world_of(self, slug: str, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]]) -> ProjectWorld:
         memory = self._projects[slug]

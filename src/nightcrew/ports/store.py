@@ -1,6 +1,6 @@
 """Where facts are kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -42,6 +42,10 @@ class Effect:
     at: datetime
 
 
+Change = Callable[[Task], Task]
+"""A pure change of a task's fields, applied to the task as it is stored at that moment."""
+
+
 class Store(Protocol):
     """Every method is one transaction, whole even if its caller is cancelled. Writes with `event` record it in the
     same transaction. Errors: Unavailable (locked longer than the limit, disk full), Missing, Conflict."""
@@ -59,15 +63,16 @@ class Store(Protocol):
         """Insert; False (and nothing written) if the task exists."""
         ...
 
-    async def save_task(self, task: Task, *, event: Event | None = None) -> None:
-        """Replace every field but the status fields (`status`, `moving_to`). Missing if there is no such task. A save
-        that changes nothing leaves `updated_at` alone."""
+    async def update_task(self, key: TaskKey, change: Change, *, event: Event | None = None) -> Task:
+        """Read the task, apply `change`, and write every field but the status fields (`status`, `moving_to`), in one
+        transaction, so that no other change is lost. Missing if there is no such task. A change that changes nothing
+        leaves `updated_at` alone. Returns the task as stored then."""
         ...
 
     async def change_status(
-        self, key: TaskKey, edge: Edge, *, event: Event, task: Task | None = None, labels_follow: bool = True
+        self, key: TaskKey, edge: Edge, *, event: Event, change: Change | None = None, labels_follow: bool = True
     ) -> None:
-        """Move the status along `edge`, with its event, and save `task`'s other fields if given, in one transaction.
+        """Move the status along `edge`, with its event, and apply `change` to the other fields, in one transaction.
         `labels_follow` sets `moving_to`. Conflict if the stored status is not the edge's source."""
         ...
 

@@ -19,7 +19,7 @@ from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
-from nightcrew.ports.store import Effect, Validator
+from nightcrew.ports.store import Change, Effect, Validator
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
 from nightcrew.store import event as events
@@ -113,17 +113,17 @@ class SqliteStore:
     async def record_task(self, task: Task, *, event: Event) -> bool:
         return await self._write(lambda db: tasks.record_task(db, task, event=event))
 
-    async def save_task(self, task: Task, *, event: Event | None = None) -> None:
-        """`updated_at` becomes the latest of what is stored, `task.updated_at` and `event.at`: it never goes back."""
-        await self._write(lambda db: tasks.save_task(db, task, event=event))
+    async def update_task(self, key: TaskKey, change: Change, *, event: Event | None = None) -> Task:
+        """`updated_at` becomes the latest of what is stored, what `change` says and `event.at`: it never goes back."""
+        return await self._write(lambda db: tasks.update_task(db, key, change, event=event))
 
     async def change_status(
-        self, key: TaskKey, edge: Edge, *, event: Event, task: Task | None = None, labels_follow: bool = True
+        self, key: TaskKey, edge: Edge, *, event: Event, change: Change | None = None, labels_follow: bool = True
     ) -> None:
         """Missing if there is no such task; Bug if the table of transitions has no such edge. Without
         `labels_follow`, `moving_to` is cleared: a person's labels are right already."""
         await self._write(
-            lambda db: tasks.change_status(db, key, edge, event=event, task=task, labels_follow=labels_follow)
+            lambda db: tasks.change_status(db, key, edge, event=event, change=change, labels_follow=labels_follow)
         )
 
     async def settle_status(self, key: TaskKey) -> None:

@@ -11,6 +11,7 @@ from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.task import Block, Task
+from nightcrew.ports.store import Change
 from nightcrew.store import event as events
 from nightcrew.store.codec import (
     parse_enum,
@@ -63,31 +64,31 @@ async def record_task(connection: Connection, task: Task, *, event: Event) -> bo
     return True
 
 
-async def save_task(connection: Connection, task: Task, *, event: Event | None) -> None:
-    stored = await get_task(connection, task.key)
-    await _save_fields(connection, task, stored=stored, at=None if event is None else event.at)
+async def update_task(connection: Connection, key: TaskKey, change: Change, *, event: Event | None) -> Task:
+    stored = await get_task(connection, key)
+    changed = _changed(stored, change)
+    await _save_fields(connection, changed, stored=stored, at=None if event is None else event.at)
     if event is not None:
         await events.record_event(connection, event)
+    return await get_task(connection, key)
 
 
 async def change_status(
-    connection: Connection, key: TaskKey, edge: Edge, *, event: Event, task: Task | None, labels_follow: bool
+    connection: Connection, key: TaskKey, edge: Edge, *, event: Event, change: Change | None, labels_follow: bool
 ) -> None:
     if not allows(edge.source, edge.target, edge.evidence):
         raise Bug(f"no move {edge.source.value} → {edge.target.value} because {edge.evidence.value}")
-    if task is not None and task.key != key:
-        raise Bug(f"the status of {key} was to change with the fields of {task.key}")
     stored = await get_task(connection, key)
     if stored.status is not edge.source:
         raise Conflict(f"{key} is {stored.status.value}, not {edge.source.value}: not moved to {edge.target.value}")
-    change: dict[str, Value] = {
+    move: dict[str, Value] = {
         "status": edge.target.value,
         "moving_to": edge.target.value if labels_follow else None,
         "updated_at": render_time(max(stored.updated_at, event.at)),
     }
-    await update(connection, "tasks", change, where=_where(key))
-    if task is not None:
-        await _save_fields(connection, task, stored=stored, at=event.at)
+    await update(connection, "tasks", move, where=_where(key))
+    if change is not None:
+        await _save_fields(connection, _changed(stored, change), stored=stored, at=event.at)
     await events.record_event(connection, event)
 
 
@@ -100,6 +101,13 @@ async def save_route(connection: Connection, key: TaskKey, route: Route, *, at: 
     """Make `route` the task's present one."""
     stored = await get_task(connection, key)
     await _save_fields(connection, replace(stored, route=route), stored=stored, at=at)
+
+
+def _changed(stored: Task, change: Change) -> Task:
+    changed = change(stored)
+    if changed.key != stored.key:
+        raise Bug(f"{stored.key} was to be changed into {changed.key}")
+    return changed
 
 
 async def _save_fields(connection: Connection, task: Task, *, stored: Task, at: datetime | None) -> None:

@@ -10,6 +10,7 @@ from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.ports.store import Change
 
 NOW = datetime(2026, 3, 1, 2, 3, 4, 567_891, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -54,3 +55,8 @@ def a_run(n: int = 1, *, key: TaskKey = KEY, role: Role = Role.AUTHOR, state: Ru
 def a_verdict(run: Run, *, decision: Decision = Decision.APPROVE) -> Verdict:
     findings = (Finding("src/wing.py", 3, "folds twice"), Finding("README.md", None, "stale"))
     return Verdict(run.id, run.task, decision, SHA, "main", "codex", "", "fine", findings, run.created_at)
+
+
+def to(task: Task) -> Change:
+    """The change that makes a task's fields those of `task`."""
+    return lambda _stored: task

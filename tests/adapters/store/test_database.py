@@ -15,7 +15,7 @@ from nightcrew.store import SqliteStore, validator
 from nightcrew.store.error import translate
 from nightcrew.store.migrate import upgrade
 from nightcrew.store.migration import Migration, load_migrations
-from tests.adapters.store.sample import KEY, NOW, FixedClock, a_task, an_event
+from tests.adapters.store.sample import KEY, NOW, FixedClock, a_task, an_event, to
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ class TestReadOnly:
             await store.record_task(a_task(), event=an_event())
             async with SqliteStore.open_read_only(path) as reading:
                 assert await reading.load_tasks() == (a_task(),)
-                await store.save_task(replace(a_task(), pull=3))
+                await store.update_task(KEY, to(replace(a_task(), pull=3)))
                 assert await reading.load_tasks() == (replace(a_task(), pull=3),)
             copy = path.with_name("killed.db")
             for suffix in ("", "-wal"):

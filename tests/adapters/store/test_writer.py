@@ -21,7 +21,7 @@ from nightcrew.store import SqliteStore
 from nightcrew.store import event as events
 from nightcrew.store.database import connection_for_writing
 from nightcrew.store.writer import Writer, writing
-from tests.adapters.store.sample import KEY, FixedClock, a_run, a_task, an_event
+from tests.adapters.store.sample import KEY, FixedClock, a_run, a_task, an_event, to
 from tests.waiting import eventually
 
 ROUTED = transition(Status.NEW, Status.ROUTED, Evidence.ROUTE)
@@ -88,9 +88,9 @@ async def test_callers_cancelled_anywhere_leave_no_half_transaction_and_harm_no_
         await store.record_task(a_task(key), event=replace(an_event("new"), task=key))
         for _ in range(3):
             fields = replace(a_task(key), pull=1)
-            await store.change_status(key, ROUTED, event=replace(an_event("routed"), task=key), task=fields)
+            await store.change_status(key, ROUTED, event=replace(an_event("routed"), task=key), change=to(fields))
             fields = replace(a_task(key), pull=None)
-            await store.change_status(key, BACK, event=replace(an_event("new"), task=key), task=fields)
+            await store.change_status(key, BACK, event=replace(an_event("new"), task=key), change=to(fields))
 
     async with opened(path) as store:
         async with asyncio.TaskGroup() as group:
@@ -197,10 +197,10 @@ async def test_a_full_disk_is_unavailable_and_undoes_the_write(path):
         await connection.execute_fetchall("PRAGMA max_page_count = 1")  # not below what there is: no page more
         huge = replace(a_task(), told="x" * 1_000_000)
         with pytest.raises(Unavailable, match="full"):
-            await store.change_status(KEY, ROUTED, event=an_event("moved"), task=huge)
+            await store.change_status(KEY, ROUTED, event=an_event("moved"), change=to(huge))
         assert await store.find_task(KEY) == a_task()
         await connection.execute_fetchall("PRAGMA max_page_count = 1000000")
-        await store.change_status(KEY, ROUTED, event=an_event("moved"), task=huge)
+        await store.change_status(KEY, ROUTED, event=an_event("moved"), change=to(huge))
         assert [event.kind for event in await store.load_events()] == ["first", "moved"]
 
 

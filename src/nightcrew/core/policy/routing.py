@@ -7,6 +7,7 @@ robin over the agents that may be used now. Agents that are not usable are left 
 from dataclasses import dataclass, field
 
 from nightcrew.core.actions import RecordRoute, StartRun
+from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.report import RouterReport
@@ -90,14 +91,25 @@ def choose_route(
     return _record(view, Route(choice.agent, choice.model, complexity, source, why))
 
 
-def reroute(world: World, view: TaskView) -> RecordRoute | Wait | None:
+def route_by_hand(world: World, view: TaskView, issue: Issue, *, after: str) -> RecordRoute | Wait:
+    """The route of a task that a person made `routed` before it had one: the labels decide, else the next in turn."""
+    overrides = parse_overrides(issue.labels, tuple(world.settings.agents))
+    complexity = overrides.complexity or Complexity.MEDIUM
+    pool = usable(world, Role.AUTHOR, complexity, exclude=_excluded(view, overrides), pinned=overrides.model)
+    if overrides.agent:
+        return _pinned(view, overrides, pool, complexity)
+    if not pool.choices:
+        return wait_for_pool(pool, "author")
+    choice = _next_in_turn(world, pool, after)
+    why = f"a person set {Status.ROUTED.label}; next in turn after {after or 'none'}"
+    return _record(view, Route(choice.agent, choice.model, complexity, RouteSource.PERSON, why))
+
+
+def reroute(world: World, view: TaskView, issue: Issue, route: Route) -> RecordRoute | Wait | None:
     """Another agent for a routed task, if its own may not be used now or has just failed at it; None if the route
     stands. An agent that was asked for changes keeps its task while it is cooled for no longer than the setting."""
-    task, route = view.task, view.task.route
-    if route is None:
-        return Wait("no_route", "its route is not known", next="It is routed anew.")
-    issue_labels = _labels(view)
-    overrides = parse_overrides(issue_labels, tuple(world.settings.agents))
+    task = view.task
+    overrides = parse_overrides(issue.labels, tuple(world.settings.agents))
     pool = usable(world, Role.AUTHOR, overrides.complexity or route.complexity, exclude=None, pinned=overrides.model)
     keep = pool.find(route.agent)
     failed = bool(task.tried) and task.tried[-1] == route.agent
@@ -116,7 +128,7 @@ def reroute(world: World, view: TaskView) -> RecordRoute | Wait | None:
         return wait_for_pool(pool, "author")
     choice = _next_in_turn(world, Pool(tuple(candidates)), route.agent)
     if choice.agent == route.agent:
-        return None
+        return None if choice.model == route.model else _record(view, _same(route, choice, "its other model is cooled"))
     why = f"{route.agent} {'did not finish it' if failed else 'may not be used now'}; next in turn"
     return _record(view, Route(choice.agent, choice.model, route.complexity, RouteSource.ROTATION, why))
 
@@ -147,12 +159,16 @@ def _classified(world: World, view: TaskView, overrides: Overrides) -> tuple[Com
             report = outcome.report
             return report.complexity, report.agent, report.why or report.complexity.value
         return Complexity.MEDIUM, "", ""
-    model = router.model
-    usable_now = world.agents.get(router.agent)
-    cooled = cooled_until(world.cooldowns, agent=router.agent, model=model, now=world.now)
-    if router.agent not in world.settings.agents or cooled is not None or usable_now is None:
-        return Complexity.MEDIUM, "", ""
-    return None
+    return None if _may_judge(world) else (Complexity.MEDIUM, "", "")
+
+
+def _may_judge(world: World) -> bool:
+    """Whether the router's agent may be asked now; if not, nothing is lost by asking nobody."""
+    router = world.settings.router
+    agent = world.settings.agents.get(router.agent)
+    if agent is None or not agent.enabled or world.agents.get(router.agent) != Known(True):
+        return False
+    return cooled_until(world.cooldowns, agent=router.agent, model=router.model, now=world.now) is None
 
 
 def _last_router(view: TaskView) -> Run | None:
@@ -226,8 +242,3 @@ def _same(route: Route, choice: Choice, why: str) -> Route:
 
 def _record(view: TaskView, route: Route) -> RecordRoute:
     return RecordRoute(view.task.key, view.task.status, route, route.why)
-
-
-def _labels(view: TaskView) -> tuple[str, ...]:
-    issue = getattr(view.issue, "value", None)
-    return issue.labels if isinstance(issue, Issue) else ()

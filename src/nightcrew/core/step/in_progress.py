@@ -1,13 +1,13 @@
 """`in_progress` without a live run: publish what the author did, try again, or ask a person."""
 
 from nightcrew.core.actions import MoveStatus, PublishWork
-from nightcrew.core.known import Unknown
+from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import AuthorReport, ReportedOutcome
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.task import Block
 from nightcrew.core.policy.retrying import describe_end
-from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
+from nightcrew.core.stage import Case, Stage, act_on, block
 from nightcrew.core.step.pull_end import follow_pull_end
 
 
@@ -30,11 +30,11 @@ def step_in_progress(case: Case) -> Stage:
 
 
 def _publish(case: Case, run: Run, outcome: RunOutcome) -> Stage:
-    if isinstance(case.view.pull, Unknown):
-        return wait_for("pull_unknown", f"its pull request could not be read ({case.view.pull.why})")
-    pull = case.view.pull.value
+    pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
     before = pull.pull.head_sha if pull is not None else case.task.started_from
-    if outcome.head_sha is None or outcome.head_sha == before:
+    # Commits that are on the pull request already were pushed by a publishing that was cut short.
+    is_pushed = pull is not None and outcome.has_commits
+    if outcome.head_sha is None or (outcome.head_sha == before and not is_pushed):
         return _again(case, f"{run.agent} said done and changed nothing")
     return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done"))
 

@@ -10,7 +10,7 @@ from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
 from nightcrew.core.policy.reviewing import out_of_cycles
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
-from nightcrew.core.step.needs_review import own_checks
+from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
 
 
@@ -20,7 +20,7 @@ def step_in_review(case: Case) -> Stage:
     if isinstance(pull, Stage):
         return pull
     checks = own_checks(case, pull)
-    verdict = case.view.verdict_for(pull.pull.head_sha)
+    verdict = standing_verdict(case, pull)
     if verdict is None:
         return Stage((*checks, *_no_verdict(case, pull).actions))
     if not verdict.posted:
@@ -34,6 +34,10 @@ def step_in_review(case: Case) -> Stage:
 
 
 def _no_verdict(case: Case, pull: PullView) -> Stage:
+    stale = case.view.verdict_for(pull.pull.head_sha)
+    if stale is not None:
+        why = f"the review was for base {stale.base_ref}, not {pull.pull.base_ref}"
+        return move(case.task, Status.NEEDS_REVIEW, Evidence.HEAD_MOVED, why)
     last = case.view.last(Role.REVIEWER)
     if last is not None and last.head_sha == pull.pull.head_sha:
         return move(case.task, Status.NEEDS_REVIEW, Evidence.REVIEW_FAILED, f"{last.agent} gave no verdict")

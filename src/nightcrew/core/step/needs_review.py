@@ -5,6 +5,7 @@ from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState, PullView
 from nightcrew.core.model.task import Block
+from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.merging import OWN_PREFIX
 from nightcrew.core.policy.reviewing import choose_reviewer
 from nightcrew.core.reason import Wait
@@ -18,7 +19,7 @@ def step_needs_review(case: Case) -> Stage:
     if isinstance(pull, Stage):
         return pull
     checks = own_checks(case, pull)
-    if case.view.verdict_for(pull.pull.head_sha) is not None:
+    if standing_verdict(case, pull) is not None:
         return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
     if case.paused:
         return Stage(checks, case.paused)
@@ -30,6 +31,12 @@ def step_needs_review(case: Case) -> Stage:
             return Stage(checks, answer)
         case Block():
             return block(case.task, answer)
+
+
+def standing_verdict(case: Case, pull: PullView) -> Verdict | None:
+    """The verdict for the head, if it was given for the base that the pull request goes to now."""
+    verdict = case.view.verdict_for(pull.pull.head_sha)
+    return verdict if verdict is not None and verdict.base_ref == pull.pull.base_ref else None
 
 
 def own_checks(case: Case, pull: PullView) -> tuple[RunChecks, ...]:

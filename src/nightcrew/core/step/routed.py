@@ -1,11 +1,11 @@
 """`routed`: start its author when there is room, with another agent if its own may not be used."""
 
-from nightcrew.core.actions import StartRun
+from nightcrew.core.actions import RecordRoute, StartRun
 from nightcrew.core.known import Known, Unknown
-from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.route import Complexity, Route
 from nightcrew.core.model.run import Role
 from nightcrew.core.policy.retrying import out_of_attempts
-from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute
+from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute, route_by_hand
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
 from nightcrew.core.step.pull_end import follow_pull_end
@@ -23,18 +23,18 @@ def step_routed(case: Case) -> Stage:
     spent = out_of_attempts(case.view, case.settings.attempts)
     if spent is not None:
         return block(case.task, spent)
-    other = reroute(case.world, case.view)
-    if isinstance(other, Wait):
-        return Stage(wait=other)
-    if other is not None:
-        return act_on(other)
-    return _start(case)
-
-
-def _start(case: Case) -> Stage:
     route = case.task.route
     if route is None:
-        return wait_for("no_route", "its route is not known")
+        return _record(route_by_hand(case.world, case.view, case.issue, after=case.allowance.last_agent))
+    other = reroute(case.world, case.view, case.issue, route)
+    return _start(case, route) if other is None else _record(other)
+
+
+def _record(answer: RecordRoute | Wait) -> Stage:
+    return Stage(wait=answer) if isinstance(answer, Wait) else act_on(answer)
+
+
+def _start(case: Case, route: Route) -> Stage:
     if isinstance(case.project.base_ref, Unknown):
         return wait_for("base_unknown", f"the default branch is not known ({case.project.base_ref.why})")
     full = case.allowance.slots.why_full(case.settings.slug, route.agent)

@@ -32,8 +32,9 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
         evidence = Evidence.FINISHED
     step = edge(task.status, Status.DONE, evidence)
     event = means.status_event(task.key, step, action.why)
-    changed = replace(await means.task(task.key), block=None)
-    await means.ports.store.change_status(task.key, step, event=event, task=changed)
+    await means.ports.store.change_status(
+        task.key, step, event=event, change=lambda stored: replace(stored, block=None)
+    )
     await set_status_label(means, task.key, Status.DONE)
     return Done()
 
@@ -57,8 +58,8 @@ async def _prove(means: Means, task: Task) -> str:
         return f"the merge {pull.merge_commit_sha[:10]} is not on {pull.base_ref} as fetched"
     if task.merge_sha != pull.merge_commit_sha:
         event = means.event("pull.merge_proven", f"on {pull.base_ref}", task=task.key, merge=pull.merge_commit_sha)
-        kept = replace(await means.task(task.key), merge_sha=pull.merge_commit_sha)
-        await means.ports.store.save_task(kept, event=event)
+        merge_sha = pull.merge_commit_sha
+        await means.ports.store.update_task(task.key, lambda stored: replace(stored, merge_sha=merge_sha), event=event)
     return ""
 
 

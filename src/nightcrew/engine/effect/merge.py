@@ -42,7 +42,7 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
     match answer:
         case Merged(sha):
             event = means.event("pull.merged", action.why, task=key, pull=action.pull, head=action.head_sha, merge=sha)
-            await means.ports.store.save_task(replace(await means.task(key), merge_sha=sha), event=event)
+            await means.ports.store.update_task(key, lambda stored: replace(stored, merge_sha=sha), event=event)
             return Done()
         case MergeRefused(why):
             return Refused(f"the forge refused the merge: {why}")

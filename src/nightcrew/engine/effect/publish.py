@@ -32,10 +32,11 @@ async def publish_work(means: Means, action: PublishWork) -> ActionOutcome:
         return Done("blocked")
     pull = await _have_pull(means, task, action)
     step = edge(Status.IN_PROGRESS, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST)
-    changed = replace(await means.task(action.task), pull=pull.number, approved_sha=None)
     why = f"pull request #{pull.number} is at {action.head_sha[:10]}"
     event = means.status_event(action.task, step, why, run=action.run)
-    await means.ports.store.change_status(action.task, step, event=event, task=changed)
+    await means.ports.store.change_status(
+        action.task, step, event=event, change=lambda stored: replace(stored, pull=pull.number, approved_sha=None)
+    )
     await set_status_label(means, action.task, Status.NEEDS_REVIEW)
     return Done()
 
@@ -83,5 +84,7 @@ async def _block(means: Means, task: Task, block: Block) -> None:
     step = edge(task.status, Status.BLOCKED, Evidence.NEEDS_PERSON)
     stamped = replace(block, at=means.ports.clock.now())
     event = means.status_event(task.key, step, block.words)
-    await means.ports.store.change_status(task.key, step, event=event, task=replace(task, block=stamped))
+    await means.ports.store.change_status(
+        task.key, step, event=event, change=lambda stored: replace(stored, block=stamped)
+    )
     await set_status_label(means, task.key, Status.BLOCKED)

@@ -113,10 +113,14 @@ async def _move(means: Means, run: Run) -> None:
     source, target, evidence = _MOVES[run.role]
     task = await means.task(run.task)
     if task.status is source:
-        changed = replace(task, attempts=task.attempts + 1, block=None) if run.role is Role.AUTHOR else task
         event = means.status_event(run.task, edge(source, target, evidence), f"{run.agent} starts", run=run.id)
-        await means.ports.store.change_status(run.task, edge(source, target, evidence), event=event, task=changed)
+        change = _count_attempt if run.role is Role.AUTHOR else None
+        await means.ports.store.change_status(run.task, edge(source, target, evidence), event=event, change=change)
     await set_status_label(means, run.task, target)
+
+
+def _count_attempt(task: Task) -> Task:
+    return replace(task, attempts=task.attempts + 1, block=None)
 
 
 async def _place(means: Means, run: Run) -> tuple[Path, Run]:
@@ -156,9 +160,9 @@ async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
     run = replace(run, head_sha=checkout.head_sha)
     await means.ports.store.save_run(run)
     if (task.base_ref, task.started_from) != (base_ref, checkout.base_sha):
-        task = await means.task(run.task)
-        kept = replace(task, base_ref=base_ref, started_from=checkout.base_sha)
-        await means.ports.store.save_task(kept)
+        await means.ports.store.update_task(
+            run.task, lambda stored: replace(stored, base_ref=base_ref, started_from=checkout.base_sha)
+        )
     for warning in (*checkout.warnings, *warnings):
         await means.ports.store.record_event(means.event("workspace.warning", warning, task=run.task, run=run.id))
     return checkout.path, run

@@ -16,10 +16,11 @@ from nightcrew.core.branch import branch_name
 from nightcrew.core.errors import Missing
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.task import Task
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge
 from nightcrew.engine.observe import LAST_AGENT
+from nightcrew.ports.store import Change
 
 
 async def adopt_issue(means: Means, action: AdoptIssue) -> ActionOutcome:
@@ -50,46 +51,52 @@ async def move_status(means: Means, action: MoveStatus) -> ActionOutcome:
         return Refused(moved_by_person)
     if task.status is action.source:
         await _write_move(means, task, action)
+    elif task.status is not action.target:
+        return Refused(f"its status is {task.status.value} by now")
     await set_status_label(means, action.task, action.target)
     return Done()
 
 
 async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
     step = edge(action.source, action.target, action.evidence)
-    changed = replace(task, block=_stamped(means, action))
-    if action.evidence is Evidence.CHANGES_REQUESTED:
-        changed = replace(changed, cycles=task.cycles + 1)
-    if action.evidence is Evidence.RUN_FAILED:
-        changed = replace(changed, tried=await _tried(means, task))
-    if action.reset:
-        changed = await _reset(means, changed)
+    block = replace(action.block, at=means.ports.clock.now()) if action.block is not None else None
+    last = await _last_author(means, task) if action.evidence is Evidence.RUN_FAILED else ""
+    reset = await _reset(means, task) if action.reset else None
+
+    def change(stored: Task) -> Task:
+        changed = replace(stored, block=block)
+        if action.evidence is Evidence.CHANGES_REQUESTED:
+            changed = replace(changed, cycles=stored.cycles + 1)
+        if last:
+            # One that finished and only changed nothing counts as well. The last one stands last.
+            changed = replace(changed, tried=(*(agent for agent in stored.tried if agent != last), last))
+        return reset(changed) if reset is not None else changed
+
     event = means.status_event(action.task, step, action.why)
-    await means.ports.store.change_status(action.task, step, event=event, task=changed)
+    await means.ports.store.change_status(action.task, step, event=event, change=change)
 
 
-def _stamped(means: Means, action: MoveStatus) -> Block | None:
-    return replace(action.block, at=means.ports.clock.now()) if action.block is not None else None
-
-
-async def _tried(means: Means, task: Task) -> tuple[str, ...]:
-    """The agents that failed at it, the last one last. One that finished and only changed nothing counts as well."""
+async def _last_author(means: Means, task: Task) -> str:
     runs = await means.ports.store.load_runs(task=task.key)
-    last = next((run for run in reversed(runs) if run.role is Role.AUTHOR), None)
-    if last is None:
-        return task.tried
-    return (*(agent for agent in task.tried if agent != last.agent), last.agent)
+    return next((run.agent for run in reversed(runs) if run.role is Role.AUTHOR), "")
 
 
-async def _reset(means: Means, task: Task) -> Task:
+async def _reset(means: Means, task: Task) -> Change:
     """Count anew. A pull request that is closed is left behind; an open one is kept, with the base it has now."""
-    task = replace(task, cycles=0, attempts=0, tried=(), block=None, reset_at=means.ports.clock.now())
-    if task.pull is None:
-        return task
-    try:
-        pull = await means.forge(task.key).scm.fetch_pull(task.key.project, task.pull)
-    except Missing:
-        return replace(task, pull=None)
-    return replace(task, base_ref=pull.base_ref) if pull.is_open else replace(task, pull=None)
+    now, pull = means.ports.clock.now(), None
+    if task.pull is not None:
+        try:
+            pull = await means.forge(task.key).scm.fetch_pull(task.key.project, task.pull)
+        except Missing:
+            pull = None
+
+    def change(stored: Task) -> Task:
+        fresh = replace(stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now)
+        if pull is not None and pull.is_open:
+            return replace(fresh, base_ref=pull.base_ref)
+        return replace(fresh, pull=None)
+
+    return change
 
 
 async def settle_labels(means: Means, action: SettleLabels) -> ActionOutcome:
@@ -109,11 +116,14 @@ async def accept_person(means: Means, action: AcceptPerson) -> ActionOutcome:
     if task.status is not action.source or action.target not in parse_status_labels(issue.labels):
         return Refused("the labels are not as they were")
     step = edge(action.source, action.target, Evidence.PERSON)
-    changed = await _reset(means, task)
-    if action.target is Status.NEW:
-        changed = replace(changed, route=None)
+    reset = await _reset(means, task)
+
+    def change(stored: Task) -> Task:
+        fresh = reset(stored)
+        return replace(fresh, route=None) if action.target is Status.NEW else fresh
+
     event = means.status_event(action.task, step, action.why)
-    await means.ports.store.change_status(action.task, step, event=event, task=changed)
+    await means.ports.store.change_status(action.task, step, event=event, change=change)
     await set_status_label(means, action.task, action.target)
     return Done()
 
@@ -124,17 +134,16 @@ async def record_route(means: Means, action: RecordRoute) -> ActionOutcome:
     task = await means.task(action.task)
     if task.status is not action.source:
         return Refused(f"its status is {task.status.value} by now")
-    changed = replace(task, route=action.route)
     await store.record_route(action.task, action.route, at=means.ports.clock.now())
     if action.source is Status.NEW:
         step = edge(Status.NEW, Status.ROUTED, Evidence.ROUTE)
         event = means.status_event(action.task, step, f"{action.route.agent}: {action.why}")
-        await store.change_status(action.task, step, event=event, task=changed)
+        await store.change_status(action.task, step, event=event)
         await store.save_value(LAST_AGENT, action.route.agent)
         await set_status_label(means, action.task, Status.ROUTED)
     else:
         event = means.event("task.rerouted", action.why, task=action.task, agent=action.route.agent)
-        await store.save_task(changed, event=event)
+        await store.record_event(event)
     return Done()
 
 

@@ -17,8 +17,9 @@ async def tell_person(means: Means, action: TellPerson) -> ActionOutcome:
     comment_id = await _keep(means, action.task, action.task.number, task.comment_id, action.words)
     if task.pull is not None:
         await _note_on_pull(means, action, task.pull)
-    kept = replace(await means.task(action.task), comment_id=comment_id, told=action.words)
-    await means.ports.store.save_task(kept)
+    await means.ports.store.update_task(
+        action.task, lambda stored: replace(stored, comment_id=comment_id, told=action.words)
+    )
     return Done()
 
 

@@ -77,10 +77,7 @@ class IssueView:
             return Known(None)
         except PortError as error:
             return Unknown(str(error))
-        if issue.is_open:
-            self.memory.issues[number] = issue
-        else:
-            self.memory.issues.pop(number, None)
+        self.note(issue)
         return Known(issue)
 
     async def candidates(self, settings: ProjectSettings, known: Iterable[int]) -> tuple[Candidate, ...]:
