@@ -30,6 +30,11 @@ def main() -> int:
         return 0
     say("say", f"{job['agent']} ({job['role']}) takes: {title[1]}")
     pause(playbook)
+    if job["role"] == "router":
+        report(
+            job, {"complexity": part.get("complexity", "medium"), "agent": part.get("agent", ""), "why": "the playbook"}
+        )
+        return 0
     if job["role"] == "author":
         return write(job, part, prompt, playbook)
     return review(job, part, playbook)

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nightcrew.core.decide import Decision, decide
+from nightcrew.core.errors import Unavailable
 from nightcrew.core.model.world import World
 from nightcrew.engine.act import Actor
 from nightcrew.engine.effect.means import Means
@@ -22,6 +23,7 @@ class LoopState:
     last_tick_at: datetime | None = None
     next_tick_at: datetime | None = None
     world: World | None = None
+    problem: str = ""
     decision: Decision = field(default_factory=Decision)
 
 
@@ -58,7 +60,11 @@ class Loop:
             watcher = group.create_task(watch_runs(self._means.ports, self.wake), name="watch")
             while not self._stop.is_set():
                 self._woken.clear()
-                await self.tick(group)
+                try:
+                    await self.tick(group)
+                except Unavailable as error:
+                    # The store does not answer (locked, disk full): nothing is decided until it does.
+                    self.state = replace(self.state, problem=str(error))
                 await self._rest()
             watcher.cancel()
 
@@ -74,7 +80,7 @@ class Loop:
             for action in decision.actions:
                 self.actor.start(action, group)
         now = self._means.ports.clock.now()
-        self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, decision)
+        self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, decision=decision)
         if self._on_tick is not None:
             self._on_tick(self.state)
 

@@ -22,7 +22,8 @@ def run_folder(key: TaskKey, role: Role, attempt: int) -> str:
 
 def safe_project(slug: str) -> str:
     """A project's name as a folder or part of a session name."""
+    owner, _, name = slug.partition("/")
     safe = _UNSAFE.sub("-", slug.replace("/", "_")).strip("-")[:60]
-    if safe == slug.replace("/", "_"):
+    if safe == f"{owner}_{name}" and "_" not in owner:
         return safe
     return f"{safe}-{sha256(slug.encode()).hexdigest()[:6]}"

@@ -161,7 +161,7 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
         next_tick_at=state.next_tick_at,
         waits=state.decision.waits,
         agents={name: seen.value if isinstance(seen, Known) else None for name, seen in agents.items()},
-        problems=observer.problems(),
+        problems=(*((state.problem,) if state.problem else ()), *observer.problems()),
         base_refs={
             slug: project.base_ref.value
             for slug, project in (world.projects if world is not None else {}).items()

@@ -64,7 +64,18 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
     )
     if not await means.ports.store.record_run(run, event=event):
         return Refused("that run was claimed already")
+    _put_aside(means.folder(run))
     return await _bring_up(means, run)
+
+
+def _put_aside(folder: Path) -> None:
+    """A run folder of that name from before the store was lost would be taken for this run's: it gets another name."""
+    for number in range(1, 1000):
+        if not folder.exists():
+            return
+        aside = folder.with_name(f"{folder.name}.before-{number}")
+        if not aside.exists():
+            folder.rename(aside)
 
 
 async def resume_start(means: Means, action: ResumeStart) -> ActionOutcome:
