@@ -14,10 +14,12 @@ from nightcrew.core.model.issue import GHOST, Comment, Issue, Permission
 from nightcrew.core.model.pull import (
     Check,
     CheckState,
+    Comparison,
     MergeAnswer,
     Merged,
     MergeRefused,
     Pull,
+    Remark,
     Required,
     Review,
     ReviewState,
@@ -174,6 +176,20 @@ class FakeForge(ForgeState):
     async def list_reviews(self, project: str, number: int) -> tuple[Review, ...]:
         with self._call("list_reviews", project):
             return self._same(("reviews", project, number), tuple(self._pull_thread(project, number).reviews))
+
+    async def list_remarks(self, project: str, number: int) -> tuple[Remark, ...]:
+        with self._call("list_remarks", project):
+            return self._same(("remarks", project, number), tuple(self._pull_thread(project, number).remarks))
+
+    async def compare(self, project: str, *, base: str, head: str) -> Comparison:
+        with self._call("compare", project):
+            repo = self._project(project)
+            ours, theirs = (repo.ancestors(Sha(repo.branches.get(name, Sha(name)))) for name in (head, base))
+            if not ours or not theirs:
+                raise Missing(f"{base}...{head} is not there")
+            shared = ours & theirs
+            newest = next(sha for sha in shared if not any(sha in repo.commits[kid].parents for kid in shared))
+            return Comparison(len(ours - theirs), len(theirs - ours), newest)
 
     async def post_review(
         self, project: str, number: int, *, sha: Sha, body: str, findings: tuple[Finding, ...] = ()

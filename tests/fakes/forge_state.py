@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Comment, Issue, Permission
-from nightcrew.core.model.pull import Check, CheckState, Pull, Required, Review, ReviewState
+from nightcrew.core.model.pull import Check, CheckState, Pull, Remark, Required, Review, ReviewState
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.clock import Clock
@@ -36,6 +36,7 @@ class Thread:
     pull: Pull | None = None
     reviews: list[Review] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
     conflicts: bool = False
     mergeable_known: bool = True
 
@@ -116,6 +117,11 @@ class ForgeState:
     def delete_comment(self, slug: str, comment_id: int) -> None:
         for thread in self.projects[slug].threads.values():
             thread.comments = [comment for comment in thread.comments if comment.id != comment_id]
+
+    def remark(self, slug: str, number: int, *, path: str, line: int, body: str, author: str = "ada") -> Remark:
+        said = Remark(self._id(), None, author, path, line, body, self._now())
+        self.thread(slug, number).remarks.append(said)
+        return said
 
     def label(self, slug: str, number: int, name: str, *, actor: str = "ada") -> None:
         project, thread = self.projects[slug], self.thread(slug, number)

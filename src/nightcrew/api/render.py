@@ -1,0 +1,289 @@
+"""Values of the service port as plain JSON values: the one rendering that the API, and the CLI while no service runs,
+both give. Standard library only, so that reading commands need no web framework. The shapes are in `schema`."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.event import Event
+from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
+from nightcrew.core.model.route import Route
+from nightcrew.core.model.run import Run, RunOutcome
+from nightcrew.core.model.task import Block
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.reason import Wait
+from nightcrew.ports.service import (
+    AgentStatus,
+    Answer,
+    LogPiece,
+    ProjectStatus,
+    RunDetail,
+    ServiceStatus,
+    TaskDetail,
+    TaskSummary,
+)
+
+Json = dict[str, object]
+
+
+def render_moment(at: datetime | None) -> str | None:
+    """ISO 8601 in UTC with a `Z`, to the millisecond."""
+    if at is None:
+        return None
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def render_plain(value: object) -> object:
+    """Any value as JSON: mappings and sequences within, times as text, what is unknown by its words."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, datetime):
+        return render_moment(value)
+    if isinstance(value, Mapping):
+        return {str(key): render_plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
+        return [render_plain(item) for item in value]
+    return str(value)
+
+
+def render_task(summary: TaskSummary) -> Json:
+    task = summary.task
+    return {
+        "task": str(task.key),
+        "project": task.key.project,
+        "number": task.key.number,
+        "title": task.title,
+        "status": task.status.value,
+        "sentence": summary.sentence,
+        "wait": _wait(summary.wait),
+        "block": _block(task.block),
+        "route": _route(task.route),
+        "url": summary.url,
+        "pull": task.pull,
+        "branch": task.branch,
+        "base_ref": task.base_ref,
+        "priority": task.priority,
+        "attempts": task.attempts,
+        "cycles": task.cycles,
+        "tried": list(task.tried),
+        "approved_sha": task.approved_sha,
+        "merge_sha": task.merge_sha,
+        "created_at": render_moment(task.created_at),
+        "updated_at": render_moment(task.updated_at),
+        "open_run": None if summary.open_run is None else render_run(summary.open_run),
+    }
+
+
+def render_tasks(summaries: Sequence[TaskSummary]) -> Json:
+    return {"tasks": [render_task(summary) for summary in summaries]}
+
+
+def render_task_detail(detail: TaskDetail) -> Json:
+    return {
+        "summary": render_task(detail.summary),
+        "runs": [render_run(run) for run in detail.runs],
+        "verdicts": [_verdict(verdict) for verdict in detail.verdicts],
+        "events": [render_event(event) for event in detail.events],
+        "workspace": detail.workspace,
+    }
+
+
+def render_run(run: Run) -> Json:
+    return {
+        "id": run.id,
+        "task": str(run.task),
+        "role": run.role.value,
+        "agent": run.agent,
+        "model": run.model,
+        "attempt": run.attempt,
+        "state": run.state.value,
+        "session": run.session,
+        "head_sha": run.head_sha,
+        "deadline_s": run.deadline_s,
+        "created_at": render_moment(run.created_at),
+        "started_at": render_moment(run.started_at),
+        "ended_at": render_moment(run.ended_at),
+        "outcome": None if run.outcome is None else _outcome(run.outcome),
+    }
+
+
+def render_runs(runs: Sequence[Run]) -> Json:
+    return {"runs": [render_run(run) for run in runs]}
+
+
+def render_run_detail(detail: RunDetail) -> Json:
+    return {
+        "run": render_run(detail.run),
+        "folder": detail.folder,
+        "prompt": detail.prompt,
+        "report": detail.report,
+    }
+
+
+def render_log(piece: LogPiece) -> Json:
+    return {"text": piece.text, "next_offset": piece.next_offset, "ended": piece.ended}
+
+
+def render_event(event: Event) -> Json:
+    return {
+        "id": event.id,
+        "kind": event.kind,
+        "why": event.why,
+        "at": render_moment(event.at),
+        "task": None if event.task is None else str(event.task),
+        "run": event.run,
+        "data": render_plain(event.data),
+    }
+
+
+def render_events(events: Sequence[Event]) -> Json:
+    return {"events": [render_event(event) for event in events]}
+
+
+def render_status(status: ServiceStatus) -> Json:
+    return {
+        "version": status.version,
+        "running": status.running,
+        "paused": status.paused,
+        "started_at": render_moment(status.started_at),
+        "last_tick_at": render_moment(status.last_tick_at),
+        "next_tick_at": render_moment(status.next_tick_at),
+        "ticks": status.ticks,
+        "projects": [render_project(project) for project in status.projects],
+        "agents": [_agent(agent) for agent in status.agents],
+        "problems": list(status.problems),
+        "home": status.home,
+        "pid": status.pid,
+    }
+
+
+def render_project(project: ProjectStatus) -> Json:
+    return {
+        "project": project.slug,
+        "forge": project.forge,
+        "base_ref": project.base_ref,
+        "paused": project.paused,
+        "tasks": dict(project.tasks),
+        "problem": project.problem,
+    }
+
+
+def render_projects(status: ServiceStatus) -> Json:
+    return {"projects": [render_project(project) for project in status.projects]}
+
+
+def render_answer(answer: Answer) -> Json:
+    return {"changed": answer.changed, "words": answer.words, "data": render_plain(answer.data)}
+
+
+def _agent(agent: AgentStatus) -> Json:
+    return {
+        "agent": agent.name,
+        "adapter": agent.adapter,
+        "available": agent.available,
+        "running": agent.running,
+        "max_runs": agent.max_runs,
+        "cooldowns": [_cooldown(cooldown) for cooldown in agent.cooldowns],
+    }
+
+
+def _cooldown(cooldown: Cooldown) -> Json:
+    return {
+        "agent": cooldown.agent,
+        "model": cooldown.model,
+        "kind": cooldown.kind.value,
+        "until_at": render_moment(cooldown.until_at),
+        "count": cooldown.count,
+        "why": cooldown.why,
+    }
+
+
+def _wait(wait: Wait | None) -> Json | None:
+    if wait is None:
+        return None
+    return {"code": wait.code, "words": wait.words, "next": wait.next, "until_at": render_moment(wait.until_at)}
+
+
+def _block(block: Block | None) -> Json | None:
+    if block is None:
+        return None
+    return {
+        "code": block.code,
+        "words": block.words,
+        "answerable": block.answerable,
+        "at": render_moment(block.at),
+    }
+
+
+def _route(route: Route | None) -> Json | None:
+    if route is None:
+        return None
+    return {
+        "agent": route.agent,
+        "model": route.model,
+        "complexity": route.complexity.value,
+        "source": route.source.value,
+        "why": route.why,
+    }
+
+
+def _verdict(verdict: Verdict) -> Json:
+    return {
+        "run": verdict.run,
+        "decision": verdict.decision.value,
+        "head_sha": verdict.head_sha,
+        "base_ref": verdict.base_ref,
+        "agent": verdict.agent,
+        "model": verdict.model,
+        "summary": verdict.summary,
+        "findings": [_finding(finding) for finding in verdict.findings],
+        "at": render_moment(verdict.at),
+        "posted": verdict.posted,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {"path": finding.path, "line": finding.line, "text": finding.text}
+
+
+def _outcome(outcome: RunOutcome) -> Json:
+    failure = outcome.failure
+    return {
+        "answer": _report_answer(outcome.report),
+        "summary": _report_summary(outcome.report),
+        "failure": None
+        if failure is None
+        else {"kind": failure.kind.value, "detail": failure.detail, "retry_at": render_moment(failure.retry_at)},
+        "usage": _usage(outcome.usage),
+        "head_sha": outcome.head_sha,
+        "has_commits": outcome.has_commits,
+    }
+
+
+def _report_answer(report: Report | None) -> str | None:
+    if report is None:
+        return None
+    if isinstance(report, AuthorReport):
+        return report.outcome.value
+    if isinstance(report, ReviewReport):
+        return report.decision.value
+    return report.complexity.value
+
+
+def _report_summary(report: Report | None) -> str:
+    if report is None:
+        return ""
+    if isinstance(report, AuthorReport):
+        return report.question or report.summary
+    if isinstance(report, ReviewReport):
+        return report.summary
+    return report.why
+
+
+def _usage(usage: Usage) -> Json:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": usage.cost_usd,
+        "models": list(usage.models),
+    }

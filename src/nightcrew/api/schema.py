@@ -1,0 +1,273 @@
+"""The shapes of the API's requests and answers, as OpenAPI shows them. They are kept apart from the core's model, so
+that the core may change without the API changing; `render` makes values of these shapes."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="ISO 8601, UTC")]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ErrorWords(_Body):
+    code: str = Field(description="stable, machine-readable: missing, conflict, invalid, denied, unavailable, …")
+    message: str = Field(description="what is wrong and what to do, for a person")
+
+
+class ErrorBody(_Body):
+    """Every error has this body."""
+
+    error: ErrorWords
+
+
+class WaitBody(_Body):
+    """Why a task waits: `It waits because <words>`."""
+
+    code: str
+    words: str
+    next: str
+    until_at: Moment | None
+
+
+class BlockBody(_Body):
+    code: str
+    words: str
+    answerable: bool = Field(description="whether a comment by a person answers it")
+    at: Moment | None
+
+
+class RouteBody(_Body):
+    agent: str
+    model: str = Field(description="empty: the CLI's own default")
+    complexity: Literal["simple", "medium", "complex"]
+    source: str
+    why: str
+
+
+class FailureBody(_Body):
+    kind: str
+    detail: str
+    retry_at: Moment | None
+
+
+class UsageBody(_Body):
+    """None: the CLI did not tell."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    models: list[str]
+
+
+class OutcomeBody(_Body):
+    answer: str | None = Field(description="the report's own word: done, declined, approve, …")
+    summary: str
+    failure: FailureBody | None
+    usage: UsageBody
+    head_sha: str | None
+    has_commits: bool
+
+
+class RunBody(_Body):
+    id: str
+    task: str
+    role: Literal["author", "reviewer", "router"]
+    agent: str
+    model: str
+    attempt: int
+    state: Literal["starting", "running", "ended"]
+    session: str
+    head_sha: str | None
+    deadline_s: float
+    created_at: Moment
+    started_at: Moment | None
+    ended_at: Moment | None
+    outcome: OutcomeBody | None
+
+
+class RunsBody(_Body):
+    runs: list[RunBody]
+
+
+class RunDetailBody(_Body):
+    run: RunBody
+    folder: str
+    prompt: str
+    report: str
+
+
+class LogBody(_Body):
+    """A piece of a run's output; ask again with `offset=next_offset` until `ended`."""
+
+    text: str
+    next_offset: int
+    ended: bool
+
+
+class OutputBody(LogBody):
+    """The same as the data of a live `output` message, with the run that it comes from."""
+
+    run: str
+
+
+class TaskBody(_Body):
+    task: str = Field(description="owner/repo#number")
+    project: str
+    number: int
+    title: str
+    status: Literal["new", "routed", "in_progress", "needs_review", "in_review", "done", "blocked"]
+    sentence: str = Field(description="why it is where it is, what happens next, and when")
+    wait: WaitBody | None
+    block: BlockBody | None
+    route: RouteBody | None
+    url: str
+    pull: int | None
+    branch: str
+    base_ref: str
+    priority: int
+    attempts: int
+    cycles: int
+    tried: list[str]
+    approved_sha: str | None
+    merge_sha: str | None
+    created_at: Moment
+    updated_at: Moment
+    open_run: RunBody | None
+
+
+class TasksBody(_Body):
+    tasks: list[TaskBody]
+
+
+class FindingBody(_Body):
+    path: str
+    line: int | None
+    text: str
+
+
+class VerdictBody(_Body):
+    run: str
+    decision: Literal["approve", "request_changes"]
+    head_sha: str
+    base_ref: str
+    agent: str
+    model: str
+    summary: str
+    findings: list[FindingBody]
+    at: Moment
+    posted: bool
+
+
+class EventBody(_Body):
+    id: int = Field(description="grows; 0 for one that is not kept")
+    kind: str
+    why: str
+    at: Moment
+    task: str | None
+    run: str | None
+    data: dict[str, object]
+
+
+class EventsBody(_Body):
+    events: list[EventBody]
+
+
+class TaskDetailBody(_Body):
+    summary: TaskBody
+    runs: list[RunBody]
+    verdicts: list[VerdictBody]
+    events: list[EventBody]
+    workspace: str
+
+
+class TaskNameBody(_Body):
+    task: str
+
+
+class DiffBody(_Body):
+    task: str
+    diff: str
+
+
+class AttachBody(_Body):
+    """The command that attaches a terminal."""
+
+    argv: list[str]
+
+
+class NewTaskBody(_Body):
+    project: str
+    title: str = Field(min_length=1, max_length=256)
+    body: str = Field(default="", max_length=65_536)
+    labels: list[str] = Field(default_factory=list, max_length=100)
+
+
+class BlockRequestBody(_Body):
+    why: str = Field(min_length=1, max_length=4_000)
+
+
+class PauseBody(_Body):
+    project: str | None = Field(default=None, description="none: all of them")
+
+
+class AnswerBody(_Body):
+    """What came of a command: whether anything was changed, and one line for the person."""
+
+    changed: bool
+    words: str
+    data: dict[str, object]
+
+
+class CooldownBody(_Body):
+    agent: str
+    model: str | None = Field(description="none: the whole agent")
+    kind: str
+    until_at: Moment
+    count: int
+    why: str
+
+
+class AgentBody(_Body):
+    agent: str
+    adapter: str
+    available: bool | None = Field(description="none: could not be looked for")
+    running: int
+    max_runs: int
+    cooldowns: list[CooldownBody]
+
+
+class ProjectBody(_Body):
+    project: str
+    forge: str
+    base_ref: str
+    paused: bool
+    tasks: dict[str, int] = Field(description="how many tasks have each status")
+    problem: str
+
+
+class ProjectsBody(_Body):
+    projects: list[ProjectBody]
+
+
+class StatusBody(_Body):
+    version: str
+    running: bool
+    paused: bool
+    started_at: Moment | None
+    last_tick_at: Moment | None
+    next_tick_at: Moment | None
+    ticks: int
+    projects: list[ProjectBody]
+    agents: list[AgentBody]
+    problems: list[str]
+    home: str
+    pid: int
+
+
+class ConfigBody(_Body):
+    """The settings in force; secrets only as references."""
+
+    config: dict[str, object]

@@ -1,0 +1,91 @@
+"""Reading while no service runs: the same questions, answered from the store by a service that only reads.
+
+`nightcrew.service.offline.open_offline_service(home)` gives an async context manager that yields a service port; its
+answers pass through the API's own rendering, so that both ways give the same JSON.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from nightcrew.api import render
+from nightcrew.cli.client import Json
+from nightcrew.cli.reader import Reader
+from nightcrew.core.ids import RunId, parse_task_key
+from nightcrew.ports.service import Service
+
+Opener = Callable[[Path], AbstractAsyncContextManager[Service]]
+
+
+class OfflineReader(Reader):
+    """Opens the store anew for each question; nothing is kept open between them."""
+
+    def __init__(self, opener: Opener, home: Path) -> None:
+        self._opener = opener
+        self._home = home
+
+    def status(self) -> Json:
+        async def ask(service: Service) -> Json:
+            return render.render_status(await service.status())
+
+        return self._ask(ask)
+
+    def list_projects(self) -> list[Json]:
+        return list(self.status()["projects"])
+
+    def list_tasks(self, *, project: str | None, include_done: bool) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render.render_tasks(await service.list_tasks(project=project, include_done=include_done))
+
+        return list(self._ask(ask)["tasks"])
+
+    def resolve_task(self, text: str) -> str:
+        async def ask(service: Service) -> Json:
+            return {"task": str(await service.resolve_task(text))}
+
+        return str(self._ask(ask)["task"])
+
+    def get_task(self, task: str) -> Json:
+        async def ask(service: Service) -> Json:
+            return render.render_task_detail(await service.get_task(parse_task_key(task)))
+
+        return self._ask(ask)
+
+    def load_diff(self, task: str) -> Json:
+        async def ask(service: Service) -> Json:
+            return {"task": task, "diff": await service.load_diff(parse_task_key(task))}
+
+        return self._ask(ask)
+
+    def list_runs(self, *, task: str | None, limit: int) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            key = None if task is None else parse_task_key(task)
+            return render.render_runs(await service.list_runs(task=key, limit=limit))
+
+        return list(self._ask(ask)["runs"])
+
+    def get_run(self, run: str) -> Json:
+        async def ask(service: Service) -> Json:
+            return render.render_run_detail(await service.get_run(RunId(run)))
+
+        return self._ask(ask)
+
+    def read_log(self, run: str, *, offset: int, raw: bool) -> Json:
+        async def ask(service: Service) -> Json:
+            return render.render_log(await service.read_log(RunId(run), offset=offset, raw=raw))
+
+        return self._ask(ask)
+
+    def attach_argv(self, task: str) -> Sequence[str]:
+        async def ask(service: Service) -> Json:
+            return {"argv": list(await service.attach_argv(parse_task_key(task)))}
+
+        return [str(part) for part in self._ask(ask)["argv"]]
+
+    def _ask(self, question: Callable[[Service], Awaitable[Json]]) -> Json:
+        async def answer() -> Json:
+            async with self._opener(self._home) as service:
+                return await question(service)
+
+        return asyncio.run(answer())

@@ -1,0 +1,15 @@
+"""`nightcrew serve`: the service, in the foreground."""
+
+import argparse
+
+from nightcrew.cli.context import Context
+from nightcrew.cli.parser import leaf
+
+
+def build(parser: argparse.ArgumentParser) -> None:
+    leaf(parser, serve, json=False)
+    parser.add_argument("--dry-run", action="store_true", help="tell what it would do, and do nothing")
+
+
+def serve(context: Context, options: argparse.Namespace) -> int:
+    return int(context.load("run").run_service(context.home.root, dry_run=options.dry_run))

@@ -1,0 +1,66 @@
+"""`nightcrew status`: how the service, its projects and its agents are."""
+
+import argparse
+
+from nightcrew.cli.client import Json
+from nightcrew.cli.context import Context
+from nightcrew.cli.moment import render_when
+from nightcrew.cli.parser import leaf
+from nightcrew.cli.project import print_projects
+from nightcrew.cli.table import Column
+from nightcrew.cli.text import clean
+
+
+def build(parser: argparse.ArgumentParser) -> None:
+    leaf(parser, show_status)
+
+
+def show_status(context: Context, _options: argparse.Namespace) -> int:
+    status = context.reader().status()
+    if context.as_json:
+        context.terminal.json(status)
+        return 0
+    terminal = context.terminal
+    terminal.line(terminal.paint(_sentence(status, now=context.now), "bold"))
+    for problem in status["problems"]:
+        terminal.line(terminal.paint(f"  ! {clean(problem)}", "blocked"))
+    terminal.line()
+    print_projects(context, status["projects"])
+    if status["agents"]:
+        terminal.line()
+        _print_agents(context, status["agents"])
+    return 0
+
+
+def _sentence(status: Json, *, now: float) -> str:
+    version, home = clean(status["version"]), clean(status["home"])
+    if not status["running"]:
+        return f"Nightcrew {version} is not running (home {home}); start it with: nightcrew serve"
+    state = "is paused: no new work starts" if status["paused"] else "is running"
+    ticks = f"{status['ticks']} ticks, last {render_when(status['last_tick_at'], now)}"
+    following = f", next {render_when(status['next_tick_at'], now)}" if status["next_tick_at"] else ""
+    return (
+        f"Nightcrew {version} {state} (pid {status['pid']}, home {home}), "
+        f"started {render_when(status['started_at'], now)}; {ticks}{following}"
+    )
+
+
+def _print_agents(context: Context, agents: list[Json]) -> None:
+    columns = [Column("AGENT"), Column("ADAPTER"), Column("CLI"), Column("RUNS"), Column("COOLED", flexible=True)]
+    found = {True: "found", False: "not found", None: "unknown"}
+    rows = [
+        [
+            agent["agent"],
+            agent["adapter"],
+            found[agent["available"]],
+            f"{agent['running']} of {agent['max_runs']}",
+            "; ".join(_cooldown(cooldown, now=context.now) for cooldown in agent["cooldowns"]),
+        ]
+        for agent in agents
+    ]
+    context.terminal.table(columns, rows)
+
+
+def _cooldown(cooldown: Json, *, now: float) -> str:
+    model = f"{cooldown['model']} " if cooldown["model"] else ""
+    return f"{model}{cooldown['kind']}, back {render_when(cooldown['until_at'], now)}"

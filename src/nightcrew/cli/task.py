@@ -1,0 +1,116 @@
+"""`nightcrew task …`: what there is to do, and a person's word about one task."""
+
+import argparse
+import sys
+
+from nightcrew.cli.context import Context
+from nightcrew.cli.error import USAGE, CliError
+from nightcrew.cli.parser import Act, Group
+from nightcrew.cli.reader import task_path
+
+TASK_WORDS = "owner/repo#42, repo#42 or 42"
+STATUSES = ("new", "routed", "in_progress", "needs_review", "in_review", "done", "blocked")
+_VERBS = {
+    "approve": "let the pull request be merged as it is now",
+    "retry": "start anew with the counters at zero; work on the branch is kept",
+    "stop": "end the run at work and block the task; its work is kept",
+    "unblock": "let a blocked task go on",
+    "close": "close the issue without merging; a run at work is ended, its work kept",
+}
+
+
+def build(parser: argparse.ArgumentParser) -> None:
+    group = Group(parser, metavar="VERB")
+    listing = group.add("list", "list tasks and why each is where it is", list_tasks)
+    listing.add_argument("--project", metavar="OWNER/REPO", help="only this project's")
+    listing.add_argument("--status", metavar="STATUS", choices=STATUSES, help=f"only those: {', '.join(STATUSES)}")
+    listing.add_argument("--all", action="store_true", help="also those that are done")
+    _task(group.add("show", "show everything about a task, first why it is where it is", show_task))
+    _task(group.add("diff", "show the task's branch against its base", show_diff))
+    adding = group.add("add", "file an issue that becomes a task", add_task)
+    adding.add_argument("title", metavar="TITLE")
+    adding.add_argument("--project", metavar="OWNER/REPO", help="needed if there is more than one project")
+    adding.add_argument("--body", metavar="TEXT", help="what is to be done; - reads standard input")
+    adding.add_argument("--label", metavar="LABEL", action="append", default=[], help="a further label; repeatable")
+    blocking = _task(group.add("block", "keep a task from going on", block_task))
+    blocking.add_argument("--why", metavar="TEXT", required=True, help="the reason, for whoever reads the issue")
+    for verb, words in _VERBS.items():
+        _task(group.add(verb, words, _say(verb)))
+
+
+def list_tasks(context: Context, options: argparse.Namespace) -> int:
+    include_done = bool(options.all) or options.status == "done"
+    tasks = context.reader().list_tasks(project=options.project, include_done=include_done)
+    if options.status:
+        tasks = [task for task in tasks if task["status"] == options.status]
+    if context.as_json:
+        context.terminal.json({"tasks": tasks})
+        return 0
+    from nightcrew.cli.task_view import print_tasks
+
+    print_tasks(context, tasks)
+    return 0
+
+
+def show_task(context: Context, options: argparse.Namespace) -> int:
+    reader = context.reader()
+    detail = reader.get_task(reader.resolve_task(options.task))
+    if context.as_json:
+        context.terminal.json(detail)
+        return 0
+    from nightcrew.cli.task_view import print_task
+
+    print_task(context, detail)
+    return 0
+
+
+def show_diff(context: Context, options: argparse.Namespace) -> int:
+    reader = context.reader()
+    answer = reader.load_diff(reader.resolve_task(options.task))
+    if context.as_json:
+        context.terminal.json(answer)
+        return 0
+    from nightcrew.cli.task_view import print_diff
+
+    print_diff(context, str(answer["diff"]))
+    return 0
+
+
+def add_task(context: Context, options: argparse.Namespace) -> int:
+    client = context.client()
+    body = sys.stdin.read() if options.body == "-" else options.body or ""
+    project = options.project or _only_project(context)
+    new = {"project": project, "title": options.title, "body": body, "labels": options.label}
+    return context.answer(client.post("/tasks", new))
+
+
+def block_task(context: Context, options: argparse.Namespace) -> int:
+    client = context.client()
+    return context.answer(client.post(task_path(resolve(context, options.task), "block"), {"why": options.why}))
+
+
+def resolve(context: Context, text: str) -> str:
+    """The one task that the running service knows by this name."""
+    return str(context.client().get("/tasks/resolve", {"text": text})["task"])
+
+
+def _say(verb: str) -> Act:
+    def act(context: Context, options: argparse.Namespace) -> int:
+        client = context.client()
+        return context.answer(client.post(task_path(resolve(context, options.task), verb)))
+
+    return act
+
+
+def _task(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("task", metavar="TASK", help=TASK_WORDS)
+    return parser
+
+
+def _only_project(context: Context) -> str:
+    projects = [str(project["project"]) for project in context.client().get("/projects")["projects"]]
+    if not projects:
+        raise CliError("there is no project yet", hint="add one with: nightcrew project add")
+    if len(projects) > 1:
+        raise CliError(f"which project? there are {', '.join(projects)}", hint="say it with --project", code=USAGE)
+    return projects[0]

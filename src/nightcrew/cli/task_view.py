@@ -1,0 +1,118 @@
+"""How tasks look to a person: the list, the page of one, its diff."""
+
+from nightcrew.cli.client import Json
+from nightcrew.cli.context import Context
+from nightcrew.cli.moment import render_age, render_when
+from nightcrew.cli.run_view import print_runs
+from nightcrew.cli.table import Column
+from nightcrew.cli.text import clean, reveal
+
+_LAST_EVENTS = 12
+
+
+def print_tasks(context: Context, tasks: list[Json]) -> None:
+    if not tasks:
+        context.terminal.line("No tasks. File one with: nightcrew task add TITLE")
+        return
+    columns = [
+        Column("TASK"),
+        Column("STATUS", painted=True),
+        Column("AGENT"),
+        Column("PR"),
+        Column("WHY/NEXT", flexible=True),
+        Column("AGE"),
+        Column("TITLE", flexible=True),
+    ]
+    rows = [
+        [
+            task["task"],
+            task["status"],
+            _agent(task),
+            f"#{task['pull']}" if task["pull"] else "",
+            task["sentence"],
+            render_age(task["created_at"], context.now),
+            task["title"],
+        ]
+        for task in tasks
+    ]
+    context.terminal.table(columns, rows)
+
+
+def print_task(context: Context, detail: Json) -> None:
+    terminal, task = context.terminal, detail["summary"]
+    terminal.line(terminal.paint(clean(task["sentence"]), "bold"))
+    terminal.line()
+    for name, value in _facts(detail, now=context.now):
+        terminal.line(f"  {terminal.paint(f'{name:<10}', 'dim')} {terminal.paint(clean(value), value)}")
+    _print_part(context, "Runs", bool(detail["runs"]))
+    print_runs(context, detail["runs"], with_task=False)
+    _print_part(context, "Reviews", bool(detail["verdicts"]))
+    for verdict in detail["verdicts"]:
+        _print_verdict(context, verdict)
+    events = detail["events"][-_LAST_EVENTS:]
+    _print_part(context, "Last events", bool(events))
+    rows = [[render_when(event["at"], context.now), event["kind"], event["why"]] for event in events]
+    terminal.table([Column("WHEN"), Column("EVENT"), Column("WHY", flexible=True)], rows)
+
+
+def print_diff(context: Context, diff: str) -> None:
+    """For a terminal what could mislead is shown by its number; another program gets the diff as it is."""
+    terminal = context.terminal
+    if not terminal.is_tty:
+        terminal.verbatim(diff)
+        return
+    for line in reveal(diff).splitlines():
+        terminal.line(terminal.paint(line, _diff_colour(line)))
+
+
+def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
+    task = detail["summary"]
+    wait, block, route = task["wait"] or {}, task["block"] or {}, task["route"] or {}
+    model = f" ({route['model']})" if route.get("model") else ""
+    facts = [
+        ("task", task["task"]),
+        ("title", task["title"]),
+        ("status", task["status"]),
+        ("until", render_when(wait["until_at"], now) if wait.get("until_at") else ""),
+        ("blocked", f"{block['words']} [{block['code']}]" if block else ""),
+        ("answer", "comment on the issue" if block.get("answerable") else ""),
+        ("agent", f"{route['agent']}{model}, {route['complexity']}: {route['why']}" if route else ""),
+        ("attempts", f"{task['attempts']}, reviews that asked for changes: {task['cycles']}"),
+        ("tried", ", ".join(task["tried"])),
+        ("pull", f"#{task['pull']}" if task["pull"] else ""),
+        ("branch", task["branch"] + (f" from {task['base_ref']}" if task["branch"] and task["base_ref"] else "")),
+        ("merged", task["merge_sha"] or ""),
+        ("workspace", detail["workspace"]),
+        ("issue", task["url"]),
+        ("created", render_when(task["created_at"], now)),
+        ("updated", render_when(task["updated_at"], now)),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _print_part(context: Context, name: str, present: bool) -> None:
+    if present:
+        context.terminal.line()
+        context.terminal.line(context.terminal.paint(name, "bold"))
+
+
+def _print_verdict(context: Context, verdict: Json) -> None:
+    terminal = context.terminal
+    decision = terminal.paint(clean(verdict["decision"]), verdict["decision"])
+    head = clean(f"{verdict['agent']} on {verdict['head_sha'][:10]}, {render_when(verdict['at'], context.now)}")
+    terminal.line(f"  {decision} by {head}: {clean(verdict['summary'])}")
+    for finding in verdict["findings"]:
+        place = finding["path"] if finding["line"] is None else f"{finding['path']}:{finding['line']}"
+        terminal.line(f"    {clean(place)}  {clean(finding['text'])}")
+
+
+def _agent(task: Json) -> str:
+    if task["open_run"]:
+        return str(task["open_run"]["agent"])
+    return str(task["route"]["agent"]) if task["route"] else ""
+
+
+def _diff_colour(line: str) -> str:
+    if line.startswith(("+++", "---", "diff ", "index ")):
+        return "bold"
+    return {"+": "added", "-": "removed", "@": "dim"}.get(line[:1], "")

@@ -1,0 +1,55 @@
+"""`nightcrew status`, `pause`, `resume`, `project list` and `version` against a running service."""
+
+from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.ports.service import AgentStatus
+from nightcrew.version import VERSION
+from tests.adapters.cli.command import shell
+from tests.fakes.service import NOW, PROJECT, FakeService, a_task
+
+
+async def test_status_says_how_everything_is(tmp_path):
+    service = FakeService()
+    service.put_task(a_task())
+    service.agents = [
+        AgentStatus("claude", "claude", True, 1, 2, (Cooldown("claude", "big", FailureKind.CREDITS, NOW, 1, "w"),)),
+        AgentStatus("codex", "codex", None, 0, 1),
+    ]
+    service.problems = ("acme/widgets has no branch protection",)
+    async with shell(service, tmp_path) as person:
+        text = await person.said("status")
+        told = await person.told("status")
+    assert text.startswith("Nightcrew 0.1.0 is running (pid 4242")
+    assert "  ! acme/widgets has no branch protection" in text
+    assert "1 new" in text
+    assert "1 of 2" in text
+    assert "big credits, back " in text
+    assert "unknown" in text
+    assert told["agents"][1]["available"] is None
+
+
+async def test_pause_and_resume(tmp_path):
+    service = FakeService()
+    async with shell(service, tmp_path) as person:
+        assert await person.said("pause") == "paused everything\n"
+        assert "is paused: no new work starts" in await person.said("status")
+        assert (await person.told("resume"))["changed"] is True
+        await person.said("pause", PROJECT)
+        assert "paused" in await person.said("project", "list")
+        assert (await person.told("project", "list"))["projects"][0]["paused"] is True
+        assert "there is no project x/y" in await person.refused("pause", "x/y")
+
+
+async def test_version(tmp_path):
+    async with shell(FakeService(), tmp_path) as person:
+        assert await person.said("version") == f"nightcrew {VERSION}\n"
+        assert await person.said("--version") == f"nightcrew {VERSION}\n"
+        assert await person.told("version") == {"version": VERSION}
+
+
+async def test_options_may_stand_before_or_after_the_command(tmp_path):
+    async with shell(FakeService(), tmp_path) as person:
+        before = await person.said("--json", "--home", str(person.home), "status", env={"NIGHTCREW_HOME": "/nowhere/x"})
+        after = await person.said("status", "--home", str(person.home), "--json", env={"NIGHTCREW_HOME": "/nowhere/x"})
+    assert before == after
+    assert before.startswith("{")
