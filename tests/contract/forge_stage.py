@@ -60,6 +60,8 @@ class Stage(Protocol):
 
     async def review(self, number: int, *, author: str, state: ReviewState, sha: Sha, body: str) -> int: ...
 
+    async def remark(self, number: int, *, author: str, sha: Sha, path: str, line: int, body: str) -> int: ...
+
     async def permit(self, login: str, permission: Permission) -> None: ...
 
     async def protect(self, branch: str, *, contexts: tuple[str, ...], approvals: int) -> None: ...
@@ -95,6 +97,9 @@ class FakeStage:
 
     async def review(self, number: int, *, author: str, state: ReviewState, sha: Sha, body: str) -> int:
         return self._fake.add_review(PROJECT, number, author=author, state=state, sha=sha, body=body).id
+
+    async def remark(self, number: int, *, author: str, sha: Sha, path: str, line: int, body: str) -> int:
+        return self._fake.remark(PROJECT, number, path=path, line=line, body=body, author=author).id
 
     async def permit(self, login: str, permission: Permission) -> None:
         self._fake.projects[PROJECT].permissions[login] = permission
@@ -196,6 +201,10 @@ class LocalStage:
         event = {ReviewState.APPROVED: "APPROVE", ReviewState.CHANGES_REQUESTED: "REQUEST_CHANGES"}[state]
         sent = {"event": event, "commit_id": sha, "body": body}
         return int((await self._ask(author, "POST", f"/pulls/{number}/reviews", sent))["id"])
+
+    async def remark(self, number: int, *, author: str, sha: Sha, path: str, line: int, body: str) -> int:
+        sent = {"commit_id": sha, "path": path, "line": line, "side": "RIGHT", "body": body}
+        return int((await self._ask(author, "POST", f"/pulls/{number}/comments", sent))["id"])
 
     async def permit(self, login: str, permission: Permission) -> None:
         self.local.ensure_user(login, token=f"{login}-token")

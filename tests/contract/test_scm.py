@@ -5,7 +5,7 @@ import pytest
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Permission
-from nightcrew.core.model.pull import CheckState, Merged, MergeRefused, Required, ReviewState
+from nightcrew.core.model.pull import CheckState, Comparison, Merged, MergeRefused, Required, ReviewState
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.scm import NewPull, NewStatus
@@ -122,6 +122,28 @@ async def test_reviews_of_people_and_ours(stage):
         (ours, BOT, ReviewState.COMMENTED, sha),
     ]
     assert reviews[0].submitted_at == stage.clock.now()
+
+
+async def test_remarks_on_lines(stage):
+    number, sha = await opened(stage)
+    assert await stage.forge.list_remarks(PROJECT, number) == ()
+    said = await stage.remark(number, author="ada", sha=sha, path="work.py", line=1, body="why 1?")
+    remarks = await stage.forge.list_remarks(PROJECT, number)
+    assert [(remark.id, remark.author, remark.path, remark.line, remark.body) for remark in remarks] == [
+        (said, "ada", "work.py", 1, "why 1?")
+    ]
+    assert remarks[0].created_at == stage.clock.now()
+
+
+async def test_how_two_commits_stand_to_each_other(stage):
+    base = await stage.forge.find_branch(PROJECT, "trunk")
+    await stage.push("work", {"work.py": "1\n"})
+    head = await stage.push("work", {"work.py": "2\n"})
+    assert await stage.forge.compare(PROJECT, base="trunk", head="work") == Comparison(2, 0, base)
+    await stage.push("trunk", {"other.py": "1\n"})
+    assert await stage.forge.compare(PROJECT, base="trunk", head=head) == Comparison(2, 1, base)
+    with pytest.raises(Missing):
+        await stage.forge.compare(PROJECT, base="trunk", head=NOWHERE)
 
 
 async def test_findings_outside_the_diff_do_not_lose_the_review(stage):

@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from nightcrew.core.cut import cut, cut_front
 from nightcrew.core.model.issue import Comment, Issue
+from nightcrew.core.model.pull import Remark
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
@@ -46,7 +47,7 @@ class PromptInput:
     """All that a prompt is made of. `comments` are those of people with write access; `hidden_authors` the others,
     who are named but not quoted. `documents` maps paths (CLAUDE.md, AGENTS.md, README.md) to their text at the base.
     `report` is the text that says where and how to report. `diff` is for a reviewer. `change_summary` and
-    `findings` belong to the last review that asked for changes."""
+    `findings` belong to the last review that asked for changes; `remarks` are people's, on lines of the pull request."""
 
     role: Role
     issue: Issue
@@ -60,6 +61,7 @@ class PromptInput:
     tree: tuple[str, ...] = ()
     change_summary: str = ""
     findings: tuple[Finding, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     checks: tuple[FailedCheck, ...] = ()
     attempts: tuple[PastAttempt, ...] = ()
     diff: str = ""
@@ -138,6 +140,9 @@ def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
         findings = "\n".join(_finding(finding) for finding in parts.findings)
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)
         sections.append(_section("Changes that the review of your branch asks for: make all of them", text))
+    if parts.remarks:
+        text = "\n".join(_remark(remark) for remark in parts.remarks)
+        sections.append(_section("What people with write access remarked on your branch", cut(text, budget.findings)))
     if parts.checks:
         share = max(1000, budget.checks // len(parts.checks))
         text = "\n\n".join(_check(check, share) for check in parts.checks)
@@ -200,6 +205,11 @@ def _comments(parts: PromptInput, budget: PromptBudget) -> tuple[str, int]:
 def _finding(finding: Finding) -> str:
     line = f":{finding.line}" if finding.line is not None else ""
     return f"- {one_line(finding.path, 300)}{line}: {finding.text}"
+
+
+def _remark(remark: Remark) -> str:
+    line = f":{remark.line}" if remark.line is not None else ""
+    return f"- {one_line(remark.author, 40)}, {one_line(remark.path, 300)}{line}: {strip_hidden(remark.body)[0]}"
 
 
 def _check(check: FailedCheck, share: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.pull import Check, MergeAnswer, Pull, Required, Review
+from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
 
@@ -91,6 +91,14 @@ class Scm(Protocol):
 
     async def list_reviews(self, project: str, number: int) -> tuple[Review, ...]:
         """All submitted reviews, oldest first."""
+        ...
+
+    async def list_remarks(self, project: str, number: int) -> tuple[Remark, ...]:
+        """Every review comment on a line, oldest first."""
+        ...
+
+    async def compare(self, project: str, *, base: str, head: str) -> Comparison:
+        """How two commits (or branches) stand to each other. Missing if either is not there."""
         ...
 
     async def post_review(

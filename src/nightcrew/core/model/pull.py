@@ -94,6 +94,31 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """A review comment on a line of a pull request. `line` is None where the diff does not show it any more; `review`
+    is the id of the review that it belongs to."""
+
+    id: int
+    review: int | None
+    author: str
+    path: str
+    line: int | None
+    body: str
+    created_at: datetime
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a head stands to a base: commits that only the head has, commits that only the base has, and where they
+    part."""
+
+    ahead: int
+    behind: int
+    merge_base: Sha
+
+
+@dataclass(frozen=True, slots=True)
 class PullView:
     """One pull request as observed in one pass, every part for the head SHA of `pull`. `paths`: files it changes
     (old and new names of renames). `author_agents`: agents that have a commit in base..head."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Comment
-from nightcrew.core.model.pull import CheckState
+from nightcrew.core.model.pull import CheckState, Remark
 from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
@@ -74,6 +74,7 @@ async def _prompt(means: Means, run: Run) -> str:
         tree=await means.ports.workspace.list_tree(key.project, base) if base and run.role is not Role.REVIEWER else (),
         change_summary=verdict.summary if verdict else "",
         findings=verdict.findings if verdict else (),
+        remarks=await _remarks(means, task) if run.role is Role.AUTHOR else (),
         checks=await _failed_checks(means, run, task),
         attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
         diff=await _diff(means, run, base) if run.role is Role.REVIEWER else "",
@@ -114,6 +115,23 @@ async def _last_request(means: Means, task: Task) -> Verdict | None:
     verdicts = await means.ports.store.load_verdicts(task=task.key)
     last = verdicts[-1] if verdicts else None
     return last if last is not None and last.decision is Decision.REQUEST_CHANGES else None
+
+
+async def _remarks(means: Means, task: Task) -> tuple[Remark, ...]:
+    """What people with write access remarked on lines of the pull request. Nightcrew's own remarks belong to reviews
+    that it recorded."""
+    if task.pull is None:
+        return ()
+    issues, slug = means.observer.issues_of(task.key.project), task.key.project
+    own = await means.ports.store.load_review_ids(task.key)
+    remarks = await means.forge(task.key).scm.list_remarks(slug, task.pull)
+    return tuple(
+        [
+            remark
+            for remark in remarks
+            if remark.review not in own and not remark.is_bot and await issues.may_write(remark.author)
+        ]
+    )
 
 
 async def _documents(means: Means, run: Run, base: Sha | None) -> dict[str, str]:

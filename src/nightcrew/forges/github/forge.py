@@ -8,7 +8,7 @@ import httpx
 
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Comment, Issue, Permission
-from nightcrew.core.model.pull import Check, MergeAnswer, Pull, Required, Review
+from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import ForgeSettings, MergeMethod
 from nightcrew.forges.github import branch as branches
@@ -20,6 +20,7 @@ from nightcrew.forges.github import (
     log,
     merge,
     pull,
+    remark,
     repository,
     review,
     rule,
@@ -159,6 +160,12 @@ class GitHubForge:
 
     async def list_reviews(self, project: str, number: int) -> tuple[Review, ...]:
         return await review.list_all(self._api, project, number)
+
+    async def list_remarks(self, project: str, number: int) -> tuple[Remark, ...]:
+        return await remark.list_all(self._api, project, number)
+
+    async def compare(self, project: str, *, base: str, head: str) -> Comparison:
+        return await remark.compare(self._api, project, base=base, head=head)
 
     async def post_review(
         self, project: str, number: int, *, sha: Sha, body: str, findings: tuple[Finding, ...] = ()
