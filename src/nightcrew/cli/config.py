@@ -6,7 +6,7 @@ from nightcrew.cli.context import Context
 from nightcrew.cli.parser import Act, Group
 
 _VERBS = {
-    "show": ("show_config", "show the settings in force and where each comes from; secrets only as references"),
+    "show": ("show_config", "show the settings in force; secrets only as references"),
     "schema": ("show_schema", "print the JSON schema of the configuration"),
     "check": ("check_config", "say everything that is wrong or risky in the configuration"),
 }

@@ -47,7 +47,7 @@ class PromptInput:
     """All that a prompt is made of. `comments` are those of people with write access; `hidden_authors` the others,
     who are named but not quoted. `documents` maps paths (CLAUDE.md, AGENTS.md, README.md) to their text at the base.
     `report` is the text that says where and how to report. `diff` is for a reviewer. `change_summary` and
-    `findings` belong to the last review that asked for changes; `remarks` are people's, on lines of the pull request."""
+    `findings` belong to the last review that asked for changes; `remarks` are those of people, on lines of the diff."""
 
     role: Role
     issue: Issue
