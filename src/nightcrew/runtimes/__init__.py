@@ -1,0 +1,1 @@
+"""Where runs live. Kept empty of imports: the shim, which must start fast, comes from here too."""
