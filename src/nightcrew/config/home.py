@@ -60,7 +60,7 @@ class Home:
 
     @property
     def workspaces(self) -> Path:
-        return self.root / "workspaces"
+        return self.root / "worktrees"
 
     @property
     def logs(self) -> Path:

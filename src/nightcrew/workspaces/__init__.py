@@ -1,0 +1,5 @@
+"""Workspaces of tasks on real git: two bare repositories a project, and worktrees. No forge's API is known here."""
+
+from nightcrew.workspaces.worktree import GitWorkspaces
+
+__all__ = ["GitWorkspaces"]

@@ -1,0 +1,249 @@
+"""The two bare repositories of a project, and where everything of it lies in Nightcrew's home.
+
+    repos/<owner>__<repo>/engine.git      fetch, push, merges, salvage; only the engine writes here
+    repos/<owner>__<repo>/agents.git      carries the worktrees; borrows the engine's objects; agents write here
+    repos/<owner>__<repo>/tasks/          marker and lease of each task
+    worktrees/<owner>__<repo>/<repo>-<n>  the workspace of task n
+    checkouts/<owner>__<repo>/<key>       throw-away checkouts
+
+Git is only ever run on the first. The second is read and written as files (see `ref`, `link`).
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nightcrew.core.branch import is_branch_name
+from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
+from nightcrew.core.ids import Sha, is_slug
+from nightcrew.process import Completed
+from nightcrew.workspaces.complaint import is_lock_left
+from nightcrew.workspaces.file import find_bytes, find_document, replace_document, replace_file
+from nightcrew.workspaces.git import LOCAL_TIMEOUT_S, Git
+from nightcrew.workspaces.ref import parse_object_id
+
+REMOTE = "refs/remotes/origin/"
+"""Where the remote's branches are kept, in both repositories."""
+
+NO_TREE = Sha("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+
+_LOCK_STALE_S = 30.0
+# Agents commit here by hand; an identity given by environment variables goes first. No remote is configured, so that
+# a bare `git push` has nowhere to go; the person's signing and collection settings must not stop or eat a commit.
+_AGENTS_CONFIG = {
+    "user.name": "Unnamed agent",
+    "user.email": "unnamed@agents.nightcrew.invalid",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "push.default": "nothing",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "gc.worktreePruneExpire": "never",
+    "advice.detachedHead": "false",
+}
+
+
+def safe_name(text: str) -> str:
+    """A folder name for outside text: readable where it can be, and different for different texts."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip(".-")[:80]
+    return plain if plain == text else f"{plain or 'x'}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+class Repository:
+    """One project's repositories."""
+
+    def __init__(self, home: Path, project: str, git: Git) -> None:
+        self.project = project
+        owner, _, name = project.rpartition("/")
+        plain = is_slug(project) and "__" not in project and not owner.startswith(("-", "_"))
+        folder = f"{owner}__{name}" if plain else safe_name(project.replace("/", "__") + f"#{project}")
+        self._short = safe_name(name or project)
+        self._git = git
+        self.folder = home / "repos" / folder
+        self.engine = self.folder / "engine.git"
+        self.agents = self.folder / "agents.git"
+        self.scratch = self.folder / "scratch"
+        self.trash = self.folder / "trash"
+        self.aside = self.folder / "aside"
+        self.worktrees = home / "worktrees" / folder
+        self.checkouts = home / "checkouts" / folder
+
+    def tree(self, number: int) -> Path:
+        return self.worktrees / f"{self._short}-{number}"
+
+    def admin(self, number: int) -> Path:
+        """The worktree's own part of the agents' repository (`$GIT_DIR` of commands that an agent runs there)."""
+        return self.agents / "worktrees" / self.tree(number).name
+
+    def marker(self, number: int) -> Path:
+        return self.folder / "tasks" / f"{number}.json"
+
+    def lease(self, number: int) -> Path:
+        return self.folder / "tasks" / f"{number}.lease"
+
+    async def ensure(self) -> None:
+        """Have both repositories. A half-made pair from a crash is made again; no agent has seen it."""
+        if self.is_there():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for where in (self.engine, self.agents):
+            where.mkdir(exist_ok=True)
+            await self._git.run(where, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+        for key, value in _AGENTS_CONFIG.items():
+            await self._git.run(self.agents, "config", "--local", key, value)
+        self.ensure_alternates()
+        replace_document(self.folder / "project.json", {"project": self.project, "version": 1})
+
+    def is_there(self) -> bool:
+        """Whether both repositories were made whole. Conflict if the folder belongs to another project."""
+        found = find_document(self.folder / "project.json")
+        if found is not None and found.get("project") != self.project:
+            raise Conflict(f"{self.folder} belongs to {found.get('project')!r}, not to {self.project!r}")
+        return found is not None
+
+    def get(self) -> "Repository":
+        """Itself; Missing if it was never fetched."""
+        if not self.is_there():
+            raise Missing(f"{self.project} was not fetched yet")
+        return self
+
+    def ensure_alternates(self) -> None:
+        """Have the agents' repository borrow the engine's objects, and nothing else's."""
+        path = self.agents / "objects" / "info" / "alternates"
+        wanted = quote_path(self.engine / "objects")
+        if find_bytes(path) != wanted:
+            replace_file(path, wanted)
+
+    async def run(
+        self,
+        *args: str,
+        doing: str = "",
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        ok: tuple[int, ...] = (0,),
+        timeout_s: float = LOCAL_TIMEOUT_S,
+        output_cap: int = 64_000_000,
+    ) -> Completed:
+        """Git in the engine's repository. A lock that a killed predecessor left is removed, and git run once more."""
+        try:
+            return await self._git.run(
+                self.engine, *args, doing=doing, env=env, stdin=stdin, ok=ok, timeout_s=timeout_s, output_cap=output_cap
+            )
+        except PortError as error:
+            if not is_lock_left(error) or not self._sweep_locks():
+                raise
+        return await self._git.run(
+            self.engine, *args, doing=doing, env=env, stdin=stdin, ok=ok, timeout_s=timeout_s, output_cap=output_cap
+        )
+
+    def complain(self, done: Completed, *, doing: str) -> PortError:
+        return self._git.error(done, doing=doing)
+
+    def temporary(self) -> TemporaryDirectory[str]:
+        """A folder for the length of one operation."""
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        return TemporaryDirectory(dir=self.scratch, ignore_cleanup_errors=True)
+
+    async def find_ref(self, name: str) -> Sha | None:
+        """The object of a ref of the engine's repository, by its full and exact name."""
+        done = await self.run("show-ref", "--verify", "--hash", "--", name, ok=(0, 1, 128))
+        return parse_object_id(done.text)
+
+    async def find_branch(self, branch: str) -> Sha | None:
+        """A branch of the remote, as last fetched."""
+        return await self.find_ref(REMOTE + branch) if is_branch_name(branch) else None
+
+    async def get_base(self, base_ref: str) -> Sha:
+        """The branch that tasks start from. Never guessed: Missing names it, Invalid says that there is no commit."""
+        if not is_branch_name(base_ref):
+            raise Invalid(f"{base_ref!r} cannot be the name of a branch; set base_ref of {self.project}")
+        found = await self.find_branch(base_ref)
+        if found is not None:
+            return found
+        listed = await self.run("for-each-ref", "--count=6", "--format=%(refname)", REMOTE)
+        names = [name.removeprefix(REMOTE) for name in listed.text.split("\n") if name]
+        if not names:
+            raise Invalid(f"{self.project} has no commits yet; push a first commit to {base_ref}")
+        raise Missing(
+            f"{self.project} has no branch {base_ref!r}; it has {', '.join(names[:5])}{' …' * (len(names) > 5)}"
+        )
+
+    async def list_absent(self, shas: Sequence[str]) -> tuple[str, ...]:
+        """Those of `shas` that are not commits in the engine's repository."""
+        asked = [sha for sha in shas if parse_object_id(sha) == sha]
+        done = await self.run(
+            "cat-file", "--batch-check", stdin="".join(f"{sha}^{{commit}}\n" for sha in asked).encode()
+        )
+        lines = done.text.splitlines()
+        here = {sha for sha, line in zip(asked, lines, strict=True) if line.split(" ")[1:2] == ["commit"]}
+        return tuple(sha for sha in shas if sha not in here)
+
+    async def check_there(self, *shas: Sha) -> None:
+        """Missing unless all are commits in the engine's repository."""
+        if absent := await self.list_absent(shas):
+            raise Missing(f"{self.project} has no commit {absent[0]!r} here; fetch first")
+
+    async def is_ancestor(self, ancestor: Sha, descendant: Sha) -> bool:
+        if ancestor == descendant:
+            return True
+        done = await self.run("merge-base", "--is-ancestor", ancestor, descendant, ok=(0, 1))
+        return done.returncode == 0
+
+    async def tree_of(self, sha: Sha) -> str:
+        return (await self.run("rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}")).text.strip()
+
+    async def set_ref(self, name: str, sha: Sha) -> None:
+        await self.run("update-ref", "--no-deref", name, sha)
+
+    async def transfer(self, number: int, shas: Sequence[Sha]) -> None:
+        """Bring commits of the agents' repository over, with git's object checks on. Invalid if they do not pass.
+
+        Git's own upload-pack serves them, but from a stand-in repository that we make: its configuration and refs are
+        ours, only its objects are borrowed from the agents'. So nothing that an agent configured (a partial clone with
+        a command as its remote, for one) is read, and fetch still checks each object and that all are there.
+        """
+        wanted = await self.list_absent(list(dict.fromkeys(shas)))
+        if not wanted:
+            return
+        self.ensure_alternates()
+        with self.temporary() as folder:
+            source = Path(folder) / "source.git"
+            source.mkdir()
+            await self._git.run(source, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+            (source / "objects" / "info").mkdir(exist_ok=True)
+            (source / "objects" / "info" / "alternates").write_bytes(quote_path(self.agents / "objects"))
+            lines = "".join(f"{sha} refs/heads/{index}\n" for index, sha in enumerate(wanted))
+            (source / "packed-refs").write_text(f"# pack-refs with: \n{lines}", encoding="ascii")
+            done = await self.run(
+                "-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true",
+                "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=",
+                "--end-of-options", str(source), f"+refs/heads/*:refs/nightcrew/incoming/{number}/*",
+                ok=(0, 1, 128, 255),
+            )  # fmt: skip
+        if done.returncode != 0:
+            raise Invalid(str(self.complain(done, doing=f"taking over the commits of task {number}")))
+        if absent := await self.list_absent(wanted):
+            raise Invalid(f"commit {absent[0]} of task {number} could not be taken over")
+
+    def _sweep_locks(self) -> bool:
+        # Compared with a file made now on the same disk, so that no clock is involved.
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        probe = self.scratch / "now"
+        probe.write_bytes(b"")
+        now = probe.stat().st_mtime
+        places = [*self.engine.glob("*.lock"), *(self.engine / "refs").rglob("*.lock")]
+        stale = [lock for lock in places if now - lock.lstat().st_mtime > _LOCK_STALE_S]
+        for lock in stale:
+            lock.unlink(missing_ok=True)
+        return bool(stale)
+
+
+def quote_path(path: Path) -> bytes:
+    """A line of an `alternates` file: plain, or in git's C quotes where the path would be taken for something else."""
+    raw = bytes(path)
+    if not raw.startswith((b'"', b"#")) and b"\n" not in raw:
+        return raw + b"\n"
+    inner = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + inner + b'"\n'
