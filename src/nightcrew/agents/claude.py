@@ -14,7 +14,7 @@ from nightcrew.agents.ending import Ending, judge
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
-from nightcrew.agents.stream import Line, Stream, find_count, find_number, find_text, parse_stream
+from nightcrew.agents.stream import Line, Stream, find_count, find_moment, find_number, find_text, parse_stream
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import Usage
@@ -183,10 +183,12 @@ def parse_ending(output: RunOutput) -> Ending:
         "printed": bool(stream.objects or stream.plain),
         "channel": stream.plain if output.exit_code != 0 else (),
         "session": next((session for line in stream.objects if (session := find_text(line, "session_id"))), ""),
+        "waits": tuple(_waits(stream)),
     }
     if result is None:
         return Ending(**ending)
     ending["usage"] = _usage(result)
+    ending["said_at"] = find_moment(result, "timestamp")
     ending["denials"] = tuple(_denials(result))
     failed = result.get("is_error") is not False or find_text(result, "subtype") != "success"
     if failed:
@@ -212,6 +214,14 @@ def _retries(stream: Stream) -> Iterable[str]:
         if line.get("type") == "system" and line.get("subtype") == "api_retry":
             status = find_count(line, "error_status")
             yield f"{find_text(line, 'error')}" + (f": status {status}" if status else ": connection failed")
+
+
+def _waits(stream: Stream) -> Iterable[str]:
+    """When the window comes back that the CLI says is used up (its type `SDKRateLimitEvent`)."""
+    events = [line for line in stream.objects if line.get("type") == "rate_limit_event"]
+    if events and find_text(events[-1], "rate_limit_info.status") == "rejected":
+        resets_at = find_count(events[-1], "rate_limit_info.resetsAt")
+        yield f"resets_at: {resets_at}"
 
 
 def _class(answers: list[Line]) -> FailureKind | None:

@@ -178,6 +178,11 @@ def parse_ending(output: RunOutput) -> Ending:
         channel=stream.plain if output.exit_code != 0 else (),
         usage=Usage(find_count(last, "usage.input_tokens"), written),
         session=next((session for line in stream.objects if (session := find_text(line, "thread_id"))), ""),
+        waits=tuple(
+            f"{name}: {number}"
+            for name in ("resets_at", "resets_in_seconds")
+            if (number := find_count(last, f"error.{name}")) is not None
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from nightcrew.agents.limit import ADVICE, NONE, WHAT, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
 from nightcrew.agents.rule import FORMATS, OutputRule, parse_ending
-from nightcrew.agents.vendor import VENDOR_PATTERNS
+from nightcrew.agents.vendor import CLI_PATTERNS, VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.run import Role
@@ -31,8 +31,9 @@ _NAMES = ("prompt_file", "workspace", "run_folder", "report_file", "model", "ses
 class CustomAgent:
     """A CLI described by config. Options for its command: `stdin` (the prompt is its standard input; default true),
     `model_args`, `resume_args`, and `author_args`, `reviewer_args`, `router_args`, all added behind the command when
-    they apply. Options for its output: see `rule.OutputRule`; `failures` is a list of {words, kind}, tried before the
-    words of vendors; `show` a list of {match, show, prefix} for the pane."""
+    they apply. Options for its output: see `rule.OutputRule`; `failures` is a list of {words, kind}, and `patterns`
+    names a CLI whose own words are known (aider, copilot, cursor, kimi): both are tried, in this order, before the
+    words of vendors; `show` is a list of {match, show, prefix} for the pane."""
 
     def __init__(self, settings: AgentSettings) -> None:
         options = Options(settings)
@@ -41,7 +42,8 @@ class CustomAgent:
         self._resume_args = options.words("resume_args")
         self._role_args = {role: options.words(f"{role.value}_args") for role in Role}
         self._rule = _read_rule(options)
-        self._patterns = (*_read_failures(options), *VENDOR_PATTERNS)
+        known = CLI_PATTERNS.get(options.text("patterns", "", among=("", *CLI_PATTERNS)), ())
+        self._patterns = (*_read_failures(options), *known, *VENDOR_PATTERNS)
         self._show = tuple(_read_show(options))
         template = (*settings.command, *self._model_args, *self._resume_args, *sum(self._role_args.values(), ()))
         if not settings.command:

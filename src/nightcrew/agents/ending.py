@@ -13,12 +13,14 @@ Success is never judged by the exit code or by prose. The order of what is belie
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from nightcrew.agents.pattern import STATUS_KINDS, Pattern, find_kind
+from nightcrew.agents.pattern import STATUS_KINDS, Named, Pattern, find_kind
 from nightcrew.agents.stream import strip_terminal
+from nightcrew.agents.waiting import add_retry_at
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.model.report import AuthorReport, Report, ReportedOutcome, Usage
 from nightcrew.core.report import ReportError, clean_text, parse_report, read_report
@@ -38,7 +40,8 @@ class Ending:
     errors it meant to get over; they count only if it did not end by itself. `denials`: tools it refused the agent.
     `spoke`: the model has answered something. `printed`: anything came at all. `channel`: lines of its own that are
     no part of the agent's work, looked at if it failed without a word. `success_codes`: exit codes that are no
-    failure in themselves."""
+    failure in themselves. `waits`: fields that say when to try again, as `name: value`; `said_at`: when the CLI
+    printed what it says of its failure, where the line has a time of its own."""
 
     finished: bool = False
     text: str = ""
@@ -55,6 +58,8 @@ class Ending:
     success_codes: tuple[int, ...] = (0,)
     usage: Usage = field(default_factory=Usage)
     session: str = ""
+    waits: tuple[str, ...] = ()
+    said_at: datetime | None = None
 
 
 def judge(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Reading:
@@ -107,7 +112,7 @@ def _unreported(ending: Ending, told: ReportError | None, *, written: bool) -> F
 
 def _find_failure(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Failure | None:
     if ending.errors or ending.kind is not None:
-        return _name(ending, patterns)
+        return _name(output, ending, patterns)
     if ending.truncated:
         return explain_failure(FailureKind.TRUNCATED, "the answer was cut by its length limit")
     if output.timed_out:
@@ -122,12 +127,19 @@ def _find_failure(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]
     return None
 
 
-def _name(ending: Ending, patterns: Sequence[Pattern]) -> Failure:
+def _name(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Failure:
     """A failure that the CLI tells of: its words say most, then its own class, then the HTTP status."""
     by_words = find_kind(patterns, ending.errors)
-    by_status = STATUS_KINDS.get(ending.status or 0)
-    kind = (by_words[0] if by_words else None) or ending.kind or by_status or FailureKind.CRASH
-    return explain_failure(kind, by_words[1] if by_words else next(iter(ending.errors), "it failed without a word"))
+    if by_words is None:
+        kind = ending.kind or STATUS_KINDS.get(ending.status or 0) or FailureKind.CRASH
+        by_words = Named(kind, next(iter(ending.errors), "it failed without a word"))
+    return _failure(output, ending, by_words, said=ending.errors)
+
+
+def _failure(output: RunOutput, ending: Ending, named: Named, *, said: Iterable[str], prefix: str = "") -> Failure:
+    others = [line for message in said for line in message.split("\n")][:_LAST_LINES]
+    failure = explain_failure(named.kind, prefix, named.line)
+    return add_retry_at(failure, output, named=named, others=others, fields=ending.waits, said_at=ending.said_at)
 
 
 def _stopped(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Failure:
@@ -135,7 +147,7 @@ def _stopped(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> 
     last = [*ending.retries, *ending.channel, *_lines(output.stderr)][-_LAST_LINES:]
     named = find_kind(patterns, reversed(ending.retries)) or (find_kind(patterns, last) if not ending.spoke else None)
     if named:
-        return explain_failure(named[0], "still retrying at the deadline:", named[1])
+        return _failure(output, ending, named, said=(), prefix="still retrying at the deadline:")
     if not ending.spoke:
         return explain_failure(FailureKind.HANG, "the deadline passed without an answer of the model")
     return explain_failure(FailureKind.TIMEOUT, "the deadline passed")
@@ -144,7 +156,7 @@ def _stopped(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> 
 def _crashed(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Failure:
     said = [line for line in (*_lines(output.stderr), *ending.channel) if not _STACK.match(line)]
     if named := find_kind(patterns, said):
-        return explain_failure(named[0], named[1])
+        return _failure(output, ending, named, said=_lines(output.stderr))
     number = output.exit_code
     how = f"ended by signal {_SIGNALS[number]}" if number in _SIGNALS else f"exit code {number}"
     return explain_failure(FailureKind.CRASH, f"{how}:" if said else how, said[-1] if said else "")
@@ -154,7 +166,7 @@ def _unfinished(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) 
     """Exit code 0, and yet the CLI never said that it was done."""
     said = _lines(output.stderr)
     if named := find_kind(patterns, said):
-        return explain_failure(named[0], named[1])
+        return _failure(output, ending, named, said=said)
     if ending.denials:
         return explain_failure(FailureKind.PERMISSION, "it stopped when the CLI refused", ", ".join(ending.denials))
     if not ending.printed:

@@ -15,8 +15,17 @@ from nightcrew.agents.ending import Ending, judge
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
-from nightcrew.agents.stream import Line, find_count, find_text, find_value, parse_document, parse_object, parse_stream
-from nightcrew.agents.vendor import VENDOR_PATTERNS
+from nightcrew.agents.stream import (
+    Line,
+    find_count,
+    find_moment,
+    find_text,
+    find_value,
+    parse_document,
+    parse_object,
+    parse_stream,
+)
+from nightcrew.agents.vendor import PACIFIC, VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import Usage
@@ -35,7 +44,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern(r"exceeds the maximum number of tokens", FailureKind.CONTEXT_TOO_LONG, "V085"),
     Pattern(r"PerMinute", FailureKind.RATE_LIMIT, "quota ids of the Gemini API"),
-    Pattern(r"exceeded your current quota", FailureKind.USAGE_WINDOW, "V083; recorded gemini/httpquota"),
+    Pattern(r"exceeded your current quota", FailureKind.USAGE_WINDOW, "V083; recorded gemini/httpquota", PACIFIC),
     Pattern(r"Reached max session turns", FailureKind.TRUNCATED, "0.61.0"),
     *VENDOR_PATTERNS,
 )
@@ -169,6 +178,7 @@ def parse_ending(output: RunOutput) -> Ending:
         channel=stream.plain if output.exit_code != 0 else (),
         usage=_usage(stats),
         session=next((session for line in stream.objects if (session := find_text(line, "session_id"))), ""),
+        said_at=next((at for line in failed if (at := find_moment(line, "timestamp"))), None),
     )
 
 
@@ -200,7 +210,10 @@ def _message(line: Line) -> str:
     inner = parse_object(message)
     if inner is None:
         return message or "it failed without a word"
-    return f"{find_text(inner, 'error.status')}: {find_text(inner, 'error.message')}"
+    details = [find_text(inner, f"error.details[].{name}") for name in ("violations[].quotaId", "retryDelay")]
+    quota, delay = (", ".join(text.split()) for text in details)
+    words = f"{find_text(inner, 'error.status')}: {find_text(inner, 'error.message')}"
+    return words + (f" quotaId {quota}" if quota else "") + (f" retryDelay {delay}" if delay else "")
 
 
 def _status(line: Line) -> int | None:

@@ -12,7 +12,7 @@ from nightcrew.agents.ending import Ending, judge
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
-from nightcrew.agents.stream import Line, find_count, find_number, find_text, parse_object, parse_stream
+from nightcrew.agents.stream import Line, find_count, find_moment, find_number, find_text, parse_object, parse_stream
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import FailureKind
@@ -166,6 +166,12 @@ def parse_ending(output: RunOutput) -> Ending:
         channel=stream.plain if output.exit_code != 0 else (),
         usage=_usage(steps),
         session=next((session for line in stream.objects if (session := find_text(line, "sessionID"))), ""),
+        waits=tuple(
+            f"{name}: {value}"
+            for name in ("retry-after", "retry-after-ms")
+            if failures and (value := find_text(failures[0], f"error.data.responseHeaders.{name}"))
+        ),
+        said_at=find_moment(failures[0], "timestamp") if failures else None,
     )
 
 

@@ -13,11 +13,22 @@ _LINE_LIMIT = 4_000
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """Words (a regular expression, letter case ignored) that mean a kind of failure, and where they were seen. Without
-    a kind they are a mere warning, and their line is passed over."""
+    a kind they are a mere warning, and their line is passed over. `zone` is the IANA zone in which who says this prints
+    its times and ends its days, where it is not that of the machine."""
 
     words: str
     kind: FailureKind | None
     source: str
+    zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A kind of failure, the line that named it, and the zone of its pattern."""
+
+    kind: FailureKind
+    line: str
+    zone: str = ""
 
 
 STATUS_KINDS = {
@@ -44,8 +55,8 @@ _STATUS = re.compile(
 )
 
 
-def find_kind(patterns: Sequence[Pattern], messages: Iterable[str]) -> tuple[FailureKind, str] | None:
-    """The kind of the first line that any pattern knows, with that line; then by a status number that a line names.
+def find_kind(patterns: Sequence[Pattern], messages: Iterable[str]) -> Named | None:
+    """The kind by the first line that any pattern knows; then by a status number that a line names.
 
     Messages are what a CLI itself said about its failure, never an agent's work. Within a line the earlier pattern
     wins, so a table lists what is particular before what is general.
@@ -57,9 +68,9 @@ def find_kind(patterns: Sequence[Pattern], messages: Iterable[str]) -> tuple[Fai
         if known is None:
             serious.append(line)
         elif known.kind is not None:
-            return known.kind, line
+            return Named(known.kind, line, known.zone)
     for line in serious:
         named = _STATUS.search(line)
         if named and (kind := STATUS_KINDS.get(int(named["one"] or named["two"]))):
-            return kind, line
+            return Named(kind, line)
     return None

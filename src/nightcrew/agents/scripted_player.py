@@ -1,13 +1,21 @@
 """The program behind a scripted agent. It reads its prompt, finds its part in the playbook by the issue's title, edits
 or reviews accordingly, and writes its report. Standard library only; it calls no model.
 
-A playbook is JSON: {"pause_s": seconds, "issues": {title: {"attempts": [{"files": {path: text}, "summary": …}, …],
-"review": [[program, word, …], …]}}}. An author plays the attempt that its prompt asks for: the first, or the next one
-after changes were asked for. A reviewer runs the commands and approves if all succeed; `"review": "approve"` approves
-whatever there is.
+A playbook is JSON: {"pause_s": seconds, "starts": path, "issues": {title: {"attempts": [attempt, …], "review": …}}}.
+With `starts`, a line for each start is added to that file.
+
+An author plays the first attempt, or the next one after changes were asked for; with `"in_order": true` the n-th
+run plays the n-th attempt, the last one again and again. An attempt has `files` ({path: text}) and `summary`; it may
+have `commit` (true: commit the files itself), `gate` (a path: wait there until it exists), `exit` (leave with that
+code and no report), `outcome` (done, declined, needs_input, blocked) and `question`.
+
+A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
+is; `"review": {"in_order": [step, …]}` gives in the n-th run the n-th answer: `decision`, `summary`, and what is said
+above of `gate` and `exit`.
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess  # noqa: TID251 - a program of its own, outside the service
@@ -17,11 +25,14 @@ from typing import Any
 
 Json = dict[str, Any]
 
+GATE_LOOK_S = 0.05
+
 
 def main() -> int:
     job = json.loads(sys.argv[1])
     prompt = sys.stdin.read()
     playbook = json.loads(pathlib.Path(job["playbook"]).read_text(encoding="utf-8"))
+    note_start(job, playbook)
     title = re.search(r"^## The issue\n<<<BEGIN DATA \w+>>>\n#\d+ (.*)$", prompt, re.MULTILINE)
     part = playbook["issues"].get(title[1]) if title else None
     if title is None or part is None:
@@ -30,11 +41,6 @@ def main() -> int:
         return 0
     say("say", f"{job['agent']} ({job['role']}) takes: {title[1]}")
     pause(playbook)
-    if job["role"] == "router":
-        report(
-            job, {"complexity": part.get("complexity", "medium"), "agent": part.get("agent", ""), "why": "the playbook"}
-        )
-        return 0
     if job["role"] == "author":
         return write(job, part, prompt, playbook)
     return review(job, part, playbook)
@@ -42,23 +48,29 @@ def main() -> int:
 
 def write(job: Json, part: Json, prompt: str, playbook: Json) -> int:
     """Play an attempt: its files, then its report."""
-    again = "## Changes that the review of your branch asks for" in prompt
     attempts = part["attempts"]
-    attempt = attempts[min(int(again), len(attempts) - 1)]
-    for name, text in attempt["files"].items():
+    again = int("## Changes that the review of your branch asks for" in prompt)
+    attempt = nth(attempts, run_number(job) - 1 if part.get("in_order") else again)
+    for name, text in attempt.get("files", {}).items():
         path = pathlib.Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         say("say", f"wrote {name}")
         pause(playbook)
+    if attempt.get("commit"):
+        for words in (["add", "--all"], ["commit", "--quiet", "--message", attempt["summary"]]):
+            subprocess.run(["git", *words], timeout=60, check=True)  # noqa: S607 - words of the playbook
+    if leaves(job, attempt):
+        return int(attempt["exit"])
     report(
         job,
         {
-            "outcome": "done",
+            "outcome": attempt.get("outcome", "done"),
             "summary": attempt["summary"],
             "why": attempt.get("why", ""),
             "tested": attempt.get("tested", ""),
             "learned": attempt.get("learned", ""),
+            **({"question": attempt["question"]} if "question" in attempt else {}),
         },
     )
     return 0
@@ -70,6 +82,8 @@ def review(job: Json, part: Json, playbook: Json) -> int:
     if commands == "approve":
         report(job, {"decision": "approve", "summary": "Approved unseen.", "findings": []})
         return 0
+    if isinstance(commands, dict):
+        return answer(job, nth(commands["in_order"], run_number(job) - 1))
     findings = []
     for command in commands:
         words = [sys.executable if word == "python" else word for word in command["argv"]]
@@ -85,6 +99,43 @@ def review(job: Json, part: Json, playbook: Json) -> int:
     say("say", f"{decision}: {summary}")
     report(job, {"decision": decision, "summary": summary, "findings": findings})
     return 0
+
+
+def answer(job: Json, step: Json) -> int:
+    """A review whose answer was written beforehand."""
+    if leaves(job, step):
+        return int(step["exit"])
+    report(job, {"decision": step["decision"], "summary": step["summary"], "findings": step.get("findings", [])})
+    return 0
+
+
+def leaves(job: Json, step: Json) -> bool:
+    """Wait at the step's gate, if it has one; then whether it leaves without a report."""
+    if "gate" in step:
+        say("say", f"waits for {step['gate']}")
+        while not pathlib.Path(step["gate"]).exists():
+            if not pathlib.Path(job["playbook"]).exists():
+                sys.exit("the playbook is gone")
+            time.sleep(GATE_LOOK_S)  # noqa: TID251 - nothing tells of a file that appears
+    return "exit" in step
+
+
+def run_number(job: Json) -> int:
+    """The number at the end of the run folder's name."""
+    return int(pathlib.Path(job["report"]).parent.name.rpartition("-")[2])
+
+
+def nth(steps: list[Json], index: int) -> Json:
+    return steps[min(index, len(steps) - 1)]
+
+
+def note_start(job: Json, playbook: Json) -> None:
+    if "starts" not in playbook:
+        return
+    folder = pathlib.Path(job["report"]).parent
+    line = {"agent": job["agent"], "role": job["role"], "folder": str(folder), "pid": os.getpid()}
+    with pathlib.Path(playbook["starts"]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 def report(job: Json, content: Json) -> None:

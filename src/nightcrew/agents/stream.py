@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 _ESCAPES = re.compile(
@@ -89,6 +90,18 @@ def find_count(line: object, path: str) -> int | None:
     """A whole number at a dotted path."""
     number = find_number(line, path)
     return None if number is None else int(number)
+
+
+def find_moment(line: object, path: str) -> datetime | None:
+    """The time at a dotted path, in UTC: an ISO text with its zone, or seconds or milliseconds since 1970."""
+    text, number = find_text(line, path), find_number(line, path)
+    try:
+        if number is not None:
+            return datetime.fromtimestamp(number / (1000 if number > 1e11 else 1), UTC)
+        at = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        return None
+    return at.astimezone(UTC) if at.tzinfo is not None else None
 
 
 def _walk(value: object, steps: list[str]) -> Iterator[Any]:

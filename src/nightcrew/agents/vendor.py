@@ -1,11 +1,15 @@
 """The words of model vendors about limits and refusals, whichever CLI passes them on.
 
 Order matters: particular words first (a 401 about credits is credits, a 403 about a billing cycle is billing). Times
-that a vendor names are not read here. `source` is a row of tests/data/vendor-messages.md or a recorded run.
+that a vendor names are read by `waiting`. `source` is a row of tests/data/vendor-messages.md or a recorded run.
 """
+
+from collections.abc import Mapping
 
 from nightcrew.agents.pattern import Pattern
 from nightcrew.core.failures import FailureKind
+
+BEIJING, PACIFIC = "Asia/Shanghai", "America/Los_Angeles"
 
 VENDOR_PATTERNS: tuple[Pattern, ...] = (
     # Too long for the model.
@@ -14,8 +18,8 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
             "V085, V086 gemini"),
     Pattern(r"prompt is too long|input is too long|input_too_large", FailureKind.CONTEXT_TOO_LONG, "claude, codex"),
     # Plan windows, which come back by themselves.
-    Pattern(r"\bcode\W{0,4}(1308|1310)\b|Weekly/Monthly Limit Exhausted", FailureKind.USAGE_WINDOW,
-            "V111, V112, V113 glm"),
+    Pattern(r"\bcode\W{0,4}(1308|1310)\b|Weekly/Monthly Limit Exhausted|usage limit reached for \d+ hour",
+            FailureKind.USAGE_WINDOW, "V111, V112, V113 glm", BEIJING),
     Pattern(r"usage limit exceeded \(2056\)", FailureKind.USAGE_WINDOW, "V104 minimax"),
     Pattern(r"free quota used|free_quota_exceeded", FailureKind.USAGE_WINDOW, "V109 minimax"),
     Pattern(r"FreeUsageLimitError|free usage exceeded", FailureKind.USAGE_WINDOW, "V065, V066, V067 opencode"),
@@ -25,7 +29,7 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
     Pattern(r"usage_limit_reached|hit your (session|usage|weekly) limit|usage limit reached|weekly limit reached",
             FailureKind.USAGE_WINDOW, "V001 to V011 claude, V037 to V044 codex, V111 glm"),
     Pattern(r"(primary|secondary)[^,;]*used\D{0,10}100\b", FailureKind.USAGE_WINDOW, "V045 codex"),
-    Pattern(r"quotaId\W+\w*PerDay", FailureKind.USAGE_WINDOW, "V083 gemini"),
+    Pattern(r"quotaId\W+\w*PerDay", FailureKind.USAGE_WINDOW, "V083 gemini", PACIFIC),
     # Money.
     Pattern(r"credit balance is too low|insufficient[ _]balance|\(1008\)|credit limit reached|insufficient_credits",
             FailureKind.CREDITS, "V050 codex, V106, V108 minimax, V126"),
@@ -56,3 +60,24 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
             r"|socket hang up|Request timed out|other side closed|^terminated$", FailureKind.NETWORK,
             "V032 claude, V058, V060 codex, V074, V075 opencode; recorded gemini/drop, gemini/refused"),
 )  # fmt: skip
+
+CLI_PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
+    "aider": (
+        Pattern(r"has hit a token limit", FailureKind.CONTEXT_TOO_LONG, "V125"),
+        Pattern(r"API key credit limit reached", FailureKind.CREDITS, "V126"),
+    ),
+    "copilot": (
+        Pattern(r"hit a rate limit.*try again in \d+ (hours?|days?)", FailureKind.USAGE_WINDOW, "V131"),
+        Pattern(r"exceeded your premium request allowance", FailureKind.USAGE_WINDOW, "V132"),
+        Pattern(r"exceeded your monthly quota", FailureKind.BILLING, "V133"),
+        Pattern(r"Session was not created with authentication info", FailureKind.AUTH, "V134"),
+    ),
+    "cursor": (
+        Pattern(r"hit your usage limit|usage limits will reset", FailureKind.USAGE_WINDOW, "V118"),
+        Pattern(r"\[resource_exhausted\]", FailureKind.USAGE_WINDOW, "V119"),
+        Pattern(r"Workspace Trust Required", FailureKind.PERMISSION, "V120"),
+        Pattern(r"Failed to open browser for login", FailureKind.AUTH, "V121"),
+    ),
+    "kimi": (Pattern(r"^See log:", None, "recorded kimi/http429-streamjson"),),
+}
+"""Words of CLIs that have no adapter of their own, for an agent of the custom adapter: option `patterns: <name>`."""

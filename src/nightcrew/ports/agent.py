@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
 
@@ -44,7 +45,9 @@ class AgentCommand:
 @dataclass(frozen=True, slots=True)
 class RunOutput:
     """What a run left: the raw streams, the exit code (128+n by signal), whether its deadline ended it, and the text
-    of the report file (None if it was not written). Streams are bytes as the CLI wrote them."""
+    of the report file (None if it was not written). Streams are bytes as the CLI wrote them. `ended_at` is when it
+    ended (without it no time to try again is read from it), `zone` that of the machine it ran on; None means this
+    one."""
 
     role: Role
     stdout: bytes
@@ -53,6 +56,8 @@ class RunOutput:
     timed_out: bool
     report: str | None
     error: str = ""
+    ended_at: datetime | None = None
+    zone: tzinfo | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 is what git says, the outcome what the adapter reads, and what is unclear is a failure."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from nightcrew.core.actions import ActionOutcome, CollectRun, Done, Refused, StopRun
-from nightcrew.core.errors import Invalid
+from nightcrew.core.errors import Invalid, Missing
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.report import ReviewReport
@@ -30,10 +31,12 @@ GIT_TIMEOUT_S = 300.0
 async def stop_run(means: Means, action: StopRun) -> ActionOutcome:
     """End the session. Why is left in the run folder, so that collecting it does not blame the agent."""
     run = await means.run(action.run)
-    folder = means.folder(run)
+    folder, runtime = means.folder(run), means.ports.runtime
+    if runtime.look(folder).has_result:
+        return Refused("it has ended by itself")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(folder / STOP_FILE, json.dumps({"why": action.why}))
-    runtime = means.ports.runtime
+    with suppress(OSError):  # an agent may have put a folder there: it is ended all the same
+        write_private(folder / STOP_FILE, json.dumps({"why": action.why}))
     await means.journal.effect("session.stop", subject(run.task, run.id), lambda: runtime.stop_session(run.session))
     event = means.event("run.stopped", action.why, task=run.task, run=run.id)
     await means.ports.store.record_event(event)
@@ -45,6 +48,8 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     run = await means.run(action.run)
     if not run.is_open:
         return Refused("it was collected already")
+    # Whatever is left of it ends first: a session that was killed may have an agent that still writes.
+    await means.ports.runtime.stop_session(run.session)
     left = await _work(means, run) if run.role is Role.AUTHOR else None
     reading = _read(means, run)
     outcome = RunOutcome(
@@ -74,12 +79,16 @@ async def _work(means: Means, run: Run) -> Left | None:
     task = await means.task(key)
     message = render_commit_message(task.title, key.number, run.agent)
     commit = means.project(key).commit
-    left = await means.journal.effect(
-        "workspace.collect",
-        subject(key, run.id),
-        lambda: workspace.collect(key.project, key.number, agent=run.agent, commit=commit, message=message),
-        timeout_s=GIT_TIMEOUT_S,
-    )
+    try:
+        left = await means.journal.effect(
+            "workspace.collect",
+            subject(key, run.id),
+            lambda: workspace.collect(key.project, key.number, agent=run.agent, commit=commit, message=message),
+            timeout_s=GIT_TIMEOUT_S,
+        )
+    except Missing as error:
+        await means.ports.store.record_event(means.event("workspace.problem", str(error), task=key, run=run.id))
+        return None
     for problem in left.problems:
         await means.ports.store.record_event(means.event("workspace.problem", problem, task=key, run=run.id))
     return left
@@ -111,12 +120,13 @@ def _output(folder: Path, run: Run, result: SessionResult) -> RunOutput:
         timed_out=result.timed_out,
         report=_report(folder / REPORT_FILE),
         error=result.error,
+        ended_at=result.ended_at,
     )
 
 
 def _tail(path: Path) -> bytes:
     """The last bytes of a stream: what matters stands at its end."""
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return b""
     with path.open("rb") as stream:
         size = stream.seek(0, 2)
@@ -166,13 +176,16 @@ async def _cool(means: Means, run: Run) -> None:
     store, outcome = means.ports.store, run.outcome
     if outcome is None or (outcome.failure is not None and _stopped(means.folder(run))):
         return
-    if outcome.failure is None:
-        event = means.event("cooldown.cleared", f"{run.agent} worked", task=run.task, run=run.id)
-        if any(cooldown.agent == run.agent for cooldown in await store.load_cooldowns()):
-            await store.clear_cooldowns(agent=run.agent, model=run.model or None, event=event)
-        return
     known = await store.load_cooldowns()
     now = means.ports.clock.now()
+    if outcome.failure is None:
+        event = means.event("cooldown.cleared", f"{run.agent} worked", task=run.task, run=run.id)
+        for scope in dict.fromkeys((run.model or None, None)):
+            rows = [row for row in known if row.agent == run.agent and row.model == scope]
+            # One that is in force came up while this run was at work already, and says more about what comes next.
+            if rows and all(row.until_at <= now for row in rows):
+                await store.clear_cooldowns(agent=run.agent, model=scope, event=event)
+        return
     cooldown = cooldown_after(outcome.failure, agent=run.agent, model=run.model, known=known, now=now)
     if cooldown is not None:
         why = f"{run.agent}: {outcome.failure.kind.value}, until {cooldown.until_at:%Y-%m-%d %H:%M} UTC"
@@ -180,9 +193,8 @@ async def _cool(means: Means, run: Run) -> None:
 
 
 async def _clean_up(means: Means, run: Run) -> None:
-    """The dead pane, the throw-away checkout, the lease."""
+    """The throw-away checkout, the lease."""
     workspace, key = means.ports.workspace, run.task
-    await means.ports.runtime.stop_session(run.session)
     match run.role:
         case Role.AUTHOR:
             await workspace.release(key.project, key.number, lease=run.id)
