@@ -4,14 +4,26 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
 
+@overload
 async def eventually(
-    condition: Callable[[], T | Awaitable[T]], *, within_s: float = 20.0, every_s: float = 0.02, what: str = ""
-) -> T:
+    condition: Callable[[], Awaitable[T]], *, within_s: float = 20.0, every_s: float = 0.02, what: str = ""
+) -> T: ...
+
+
+@overload
+async def eventually(
+    condition: Callable[[], T], *, within_s: float = 20.0, every_s: float = 0.02, what: str = ""
+) -> T: ...
+
+
+async def eventually(
+    condition: Callable[[], Any], *, within_s: float = 20.0, every_s: float = 0.02, what: str = ""
+) -> Any:
     """Return the first truthy answer of `condition`; fail with `what` once `within_s` seconds have passed."""
     deadline = time.monotonic() + within_s
     while True:

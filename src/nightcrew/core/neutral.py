@@ -6,6 +6,8 @@ Facts: GitHub notifies for `@name` and `@org/team`, and closes issues for its cl
 
 import re
 
+from nightcrew.core.hidden import strip_comments
+
 _WORD_JOINER = "\u2060"
 _MENTION = re.compile(r"@(?=[A-Za-z0-9])")
 _CLOSING = re.compile(
@@ -14,8 +16,6 @@ _CLOSING = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
 _INVISIBLE = re.compile(r"[\u200b-\u200d\u2060\ufeff\u00ad\u180e\U000e0000-\U000e007f]")
-_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
 def neutralise_mentions(text: str) -> str:
@@ -26,6 +26,11 @@ def neutralise_mentions(text: str) -> str:
 def neutralise_closing(text: str) -> str:
     """Keep closing keywords from closing issues: a word joiner goes into the reference that follows."""
     return _CLOSING.sub(lambda match: match[1] + match[2] + _WORD_JOINER, text)
+
+
+def neutralise_comments(text: str) -> str:
+    """Keep text from hiding what follows it in an HTML comment: a word joiner goes into each opening."""
+    return text.replace("<!--", "<" + _WORD_JOINER + "!--")
 
 
 def strip_controls(text: str) -> str:
@@ -42,42 +47,13 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def forge_text(text: str) -> str:
     """Text of agents or issues as it may stand in a commit, pull request or comment of Nightcrew's."""
-    return neutralise_closing(neutralise_mentions(strip_controls(text)))
+    return neutralise_comments(neutralise_closing(neutralise_mentions(strip_controls(text))))
 
 
 def strip_hidden(text: str) -> tuple[str, int]:
     """Take out what a reader of the rendered page would not see: HTML comments outside code, zero-width and
     bidirectional characters. Returns the text and how many pieces were taken out."""
-    parts: list[str] = []
-    count = 0
-    for piece, is_code in _split_code(text):
-        if is_code:
-            parts.append(piece)
-            continue
-        visible, hidden = _HTML_COMMENT.subn("", piece)
-        parts.append(visible)
-        count += hidden
-    visible, invisible = _INVISIBLE.subn("", "".join(parts))
+    visible, comments = strip_comments(text.replace("\r\n", "\n").replace("\r", "\n"))
+    visible, invisible = _INVISIBLE.subn("", visible)
     bidi = len(_BIDI.findall(visible))
-    return strip_controls(visible), count + invisible + bidi
-
-
-def _split_code(text: str) -> list[tuple[str, bool]]:
-    """Pieces of Markdown, each with whether it is a fenced code block (its fences included)."""
-    pieces: list[tuple[str, bool]] = []
-    fence = ""
-    current: list[str] = []
-    for line in text.splitlines(keepends=True):
-        match = _FENCE.match(line)
-        if not fence and match:
-            pieces.append(("".join(current), False))
-            fence, current = match[1], [line]
-        elif fence and match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and line.strip() == match[1]:
-            pieces.append(("".join([*current, line]), True))
-            fence, current = "", []
-        else:
-            current.append(line)
-    # A fence that is never closed reaches to the end for a reader too, but a writer could hide behind that: it
-    # counts as code only if it was closed.
-    pieces.append(("".join(current), False))
-    return [piece for piece in pieces if piece[0]]
+    return strip_controls(visible), comments + invisible + bidi

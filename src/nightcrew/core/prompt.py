@@ -227,5 +227,5 @@ def _attempt(attempt: PastAttempt) -> str:
 
 
 def _section(title: str, text: str) -> str:
-    mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
     return f"## {title}\n<<<BEGIN DATA {mark}>>>\n{text.rstrip()}\n<<<END DATA {mark}>>>"

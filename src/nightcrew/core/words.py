@@ -2,6 +2,7 @@
 agents and issues say is made harmless and kept to its section."""
 
 from nightcrew.core.cut import cut
+from nightcrew.core.fence import open_fence
 from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.report import AuthorReport, Decision, Finding
@@ -27,7 +28,7 @@ def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
         ("Why", report.why or f"See #{issue.number}."),
         ("How tested", report.tested or "(the agent did not say)"),
     ]
-    sections = "\n\n".join(f"## {title}\n\n{cut(forge_text(text), 12_000)}" for title, text in parts)
+    sections = "\n\n".join(f"## {title}\n\n{_passage(text, 12_000)}" for title, text in parts)
     return f"{sections}\n\n---\nAgent: {run.agent}{model}, attempt {run.attempt}. Closes #{issue.number}\n"
 
 
@@ -35,14 +36,14 @@ def render_review_body(verdict: Verdict) -> str:
     """A verdict as the body of a review; the mark lets it be found again after a lost answer."""
     word = "approves" if verdict.decision is Decision.APPROVE else "asks for changes to"
     model = f" ({one_line(verdict.model, 80)})" if verdict.model else ""
-    summary = cut(forge_text(verdict.summary), 20_000)
+    summary = _passage(verdict.summary, 20_000)
     mark = REVIEW_MARK.format(run=verdict.run)
     return f"{mark}\n**{verdict.agent}**{model} {word} {render_sha(verdict.head_sha)}.\n\n{summary}\n"
 
 
 def render_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Findings as they may stand on the forge."""
-    return tuple(Finding(item.path, item.line, cut(forge_text(item.text), 8_000)) for item in findings)
+    return tuple(Finding(item.path, item.line, _passage(item.text, 8_000)) for item in findings)
 
 
 def render_commit_message(issue_title: str, number: int, agent: str) -> str:
@@ -62,3 +63,10 @@ def render_merge_message(
     summary = cut(forge_text(report.summary), 4_000) if report else ""
     lines = [f"Nightcrew-Agent: {author}", f"Nightcrew-Reviewer: {reviewer}", f"Nightcrew-Head: {head_sha}", *trailers]
     return f"{summary}\n\n".lstrip() + "\n".join(lines)
+
+
+def _passage(text: str, limit: int) -> str:
+    """Text of an agent as one part of a page: it can neither act nor reach into what follows it."""
+    safe = cut(forge_text(text), limit)
+    fence = open_fence(safe)
+    return f"{safe}\n{fence}" if fence else safe

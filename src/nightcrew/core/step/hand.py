@@ -29,13 +29,13 @@ def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
 
 def _follow_label(view: TaskView, issue: Issue) -> Stage | None:
     task = view.task
-    if task.status is Status.DONE:
+    seen = parse_status_labels(issue.labels)
+    others = [status for status in seen if status is not task.status]
+    if task.status is Status.DONE and not others:
         why = "its issue was opened again"
         return act_on(MoveStatus(task.key, task.status, Status.NEW, Evidence.PERSON, why, reset=True))
-    seen = parse_status_labels(issue.labels)
     if seen == (task.status,):
         return None
-    others = [status for status in seen if status is not task.status]
     if len(others) != 1:
         # None at all, or several: nobody can have meant that, so the recorded status is put back.
         words = "no status label" if not seen else f"{len(seen)} status labels"

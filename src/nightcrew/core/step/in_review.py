@@ -66,7 +66,7 @@ def explain(gate: Gate) -> Wait:
     )
     if pending:
         return Wait("gate_waits", gate.words, "It merges by itself once that is settled.")
-    return Wait("gate_shut", gate.words, "It merges by itself once that no longer holds.")
+    return Wait("gate_shut", gate.words, "It merges by itself once that has changed.")
 
 
 def _back(case: Case, why: str) -> Stage:

@@ -1,0 +1,431 @@
+"""What each action does to the simulated world: the order of effects, and what is compared again before them, as in
+`nightcrew.engine.effect`. Each `yield` is a place where the service may die."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from nightcrew.core.actions import (
+    AcceptPerson,
+    Action,
+    AdoptIssue,
+    CollectRun,
+    FinishTask,
+    MergePull,
+    MoveStatus,
+    PostVerdict,
+    PublishWork,
+    RecordRoute,
+    ResumeStart,
+    RunChecks,
+    SettleLabels,
+    StartRun,
+    StopRun,
+    TellPerson,
+)
+from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.ids import RunId
+from nightcrew.core.known import Known
+from nightcrew.core.lifecycle import Evidence, Status, transition
+from nightcrew.core.model.pull import CheckState
+from nightcrew.core.model.report import ReviewReport
+from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.cooling import cooldown_after, cooled_until
+from nightcrew.core.policy.merging import GateView, evaluate
+from nightcrew.core.reason import Wait
+from tests.core.build import BASE, PROJECT
+from tests.core.simulated import ROOT, Effect, Refuse, Simulated
+
+
+def begin(sim: Simulated, action: Action) -> Effect:
+    """The effects of an action, one at a time; raises Refuse."""
+    match action:
+        case AdoptIssue():
+            return _adopt(sim, action)
+        case MoveStatus():
+            return _move(sim, action)
+        case SettleLabels():
+            return _settle(sim, action)
+        case AcceptPerson():
+            return _accept(sim, action)
+        case RecordRoute():
+            return _route(sim, action)
+        case StartRun():
+            return _start(sim, action)
+        case ResumeStart():
+            return _resume(sim, action)
+        case StopRun():
+            return _stop(sim, action)
+        case CollectRun():
+            return _collect(sim, action)
+        case PublishWork():
+            return _publish(sim, action)
+        case PostVerdict():
+            return _post(sim, action)
+        case RunChecks():
+            return _check(sim, action)
+        case MergePull():
+            return _merge(sim, action)
+        case FinishTask():
+            return _finish(sim, action)
+        case TellPerson():
+            return _tell(sim, action)
+
+
+def advance(sim: Simulated, key: str) -> bool:
+    """One effect more of an action under way; False once it has ended."""
+    action, effect = sim.flying[key]
+    sim.tick()
+    try:
+        next(effect)
+    except StopIteration:
+        sim.pauses.pop(key, None)
+    except Refuse as refusal:
+        refuse(sim, key, str(refusal))
+    else:
+        return True
+    sim.flying.pop(key, None)
+    sim.sights.pop(action.task.number, None)
+    return False
+
+
+def refuse(sim: Simulated, key: str, why: str) -> None:
+    """The action was not made; it is left alone for a while, longer each time."""
+    count = sim.pauses[key][0] + 1 if key in sim.pauses else 1
+    until_at = sim.now + timedelta(seconds=min(5 * 2 ** (count - 1), 600))
+    sim.pauses[key] = (count, Wait("retrying", f"it was refused: {why}", "It is tried again.", until_at))
+    sim.flying.pop(key, None)
+
+
+def change_status(sim: Simulated, number: int, target: Status, evidence: Evidence, task: Task | None = None) -> None:
+    """The row and nothing else. Every change of status goes through here, and through the table."""
+    stored = sim.tasks[number]
+    edge = transition(stored.status, target, evidence)
+    sim.tasks[number] = replace(task or stored, status=edge.target, moving_to=edge.target)
+
+
+def save(sim: Simulated, number: int, **fields: object) -> None:
+    sim.tasks[number] = replace(sim.tasks[number], **fields)  # type: ignore[arg-type] # fields of the caller
+
+
+def _set_label(sim: Simulated, number: int, status: Status) -> Effect:
+    if number not in sim.issues:
+        save(sim, number, moving_to=None)
+        return
+    sim.set_labels(number, add=(status.label,))
+    yield
+    sim.set_labels(number, remove=tuple(other.label for other in Status if other is not status))
+    yield
+    if number not in sim.issues or sim.statuses_on(number) == (status,):
+        save(sim, number, moving_to=None)
+
+
+def _label_moved(sim: Simulated, number: int) -> None:
+    task = sim.tasks[number]
+    if number not in sim.issues or task.moving_to is not None:
+        return
+    if [status for status in sim.statuses_on(number) if status is not task.status]:
+        raise Refuse("a person has set another label")
+
+
+def _adopt(sim: Simulated, action: AdoptIssue) -> Effect:
+    number = action.task.number
+    if number not in sim.tasks:
+        issue = action.issue
+        sim.tasks[number] = Task(
+            action.task, issue.title, Status.NEW, issue.created_at, sim.now, action.priority, Status.NEW,
+            branch=f"nightcrew/{number}-widget",
+        )  # fmt: skip
+    yield
+    yield from _set_label(sim, number, Status.NEW)
+
+
+def _move(sim: Simulated, action: MoveStatus) -> Effect:
+    number = action.task.number
+    _label_moved(sim, number)
+    task = sim.tasks[number]
+    if task.status is action.source:
+        changed = replace(task, block=replace(action.block, at=sim.now) if action.block else None)
+        if action.evidence is Evidence.CHANGES_REQUESTED:
+            changed = replace(changed, cycles=task.cycles + 1)
+        if action.evidence is Evidence.RUN_FAILED:
+            last = next((run for run in reversed(sim.runs.get(number, [])) if run.role is Role.AUTHOR), None)
+            if last is not None:
+                tried = (*(agent for agent in task.tried if agent != last.agent), last.agent)
+                changed = replace(changed, tried=tried)
+        if action.reset:
+            changed = _reset(sim, changed)
+        change_status(sim, number, action.target, action.evidence, changed)
+    yield
+    yield from _set_label(sim, number, action.target)
+
+
+def _reset(sim: Simulated, task: Task) -> Task:
+    task = replace(task, cycles=0, attempts=0, tried=(), block=None, reset_at=sim.now)
+    if task.pull is None:
+        return task
+    pull = sim.pulls.get(task.pull)
+    return replace(task, base_ref=pull.base_ref) if pull and pull.is_open else replace(task, pull=None)
+
+
+def _settle(sim: Simulated, action: SettleLabels) -> Effect:
+    number = action.task.number
+    if sim.tasks[number].status is not action.status:
+        raise Refuse("its status has moved")
+    yield from _set_label(sim, number, action.status)
+
+
+def _accept(sim: Simulated, action: AcceptPerson) -> Effect:
+    number = action.task.number
+    task = sim.tasks[number]
+    if task.status is not action.source or number not in sim.issues or action.target not in sim.statuses_on(number):
+        raise Refuse("the labels are not as they were")
+    changed = _reset(sim, task)
+    if action.target is Status.NEW:
+        changed = replace(changed, route=None)
+    change_status(sim, number, action.target, Evidence.PERSON, changed)
+    yield
+    yield from _set_label(sim, number, action.target)
+
+
+def _route(sim: Simulated, action: RecordRoute) -> Effect:
+    number = action.task.number
+    task = sim.tasks[number]
+    if task.status is not action.source:
+        raise Refuse("its status has moved")
+    changed = replace(task, route=action.route)
+    if action.source is not Status.NEW:
+        sim.tasks[number] = changed
+        return
+    change_status(sim, number, Status.ROUTED, Evidence.ROUTE, changed)
+    yield
+    sim.last_agent = action.route.agent
+    yield from _set_label(sim, number, Status.ROUTED)
+
+
+_MOVES = {
+    Role.AUTHOR: (Status.ROUTED, Status.IN_PROGRESS, Evidence.RUN_STARTED),
+    Role.REVIEWER: (Status.NEEDS_REVIEW, Status.IN_REVIEW, Evidence.REVIEW_STARTED),
+}
+
+
+def _start(sim: Simulated, action: StartRun) -> Effect:
+    number = action.task.number
+    if sim.tasks[number].status is not action.source:
+        raise Refuse("its status has moved")
+    if cooled_until(sim.cooldowns.values(), agent=action.agent, model=action.model, now=sim.now):
+        raise Refuse("the agent is cooling down")
+    _label_moved(sim, number)
+    runs = sim.runs.setdefault(number, [])
+    assert not any(run.is_open and run.role is Role.AUTHOR for run in runs), "a run was decided beside an author's"
+    if any(run.role is action.role and run.attempt == action.attempt for run in runs):
+        raise Refuse("claimed already")
+    name = f"{number}-{action.role.value}-{action.attempt}"
+    run = Run(
+        RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
+        f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha,
+    )  # fmt: skip
+    if run.role is Role.REVIEWER and run.head_sha is not None:
+        assert run.agent not in sim.wrote.get(run.head_sha, frozenset()), "an author was asked to review"
+    runs.append(run)
+    yield
+    yield from _bring_up(sim, run)
+
+
+def _resume(sim: Simulated, action: ResumeStart) -> Effect:
+    run = _run(sim, action.task.number, action.run)
+    if run.state is not RunState.STARTING:
+        raise Refuse("it was started already")
+    yield from _bring_up(sim, run)
+
+
+def _bring_up(sim: Simulated, run: Run) -> Effect:
+    number = run.task.number
+    if run.role in _MOVES:
+        source, target, evidence = _MOVES[run.role]
+        task = sim.tasks[number]
+        if task.status is source:
+            changed = replace(task, attempts=task.attempts + 1, block=None) if run.role is Role.AUTHOR else task
+            change_status(sim, number, target, evidence, changed)
+        yield
+        yield from _set_label(sim, number, target)
+    if run.role is Role.AUTHOR:
+        run = _place(sim, run)
+        yield
+    if run.id not in sim.results:
+        sim.sessions.add(run.id)
+    yield
+    _save_run(sim, replace(run, state=RunState.RUNNING, started_at=sim.now))
+
+
+def _place(sim: Simulated, run: Run) -> Run:
+    number = run.task.number
+    task = sim.tasks[number]
+    head = sim.work.get(number, run.head_sha or ROOT)
+    if run.head_sha is not None and not sim.is_ancestor(run.head_sha, head):
+        head = run.head_sha
+    sim.work[number] = head
+    if not task.base_ref or task.started_from is None:
+        save(sim, number, base_ref=task.base_ref or BASE, started_from=ROOT)
+    run = replace(run, head_sha=head)
+    _save_run(sim, run)
+    return run
+
+
+def _run(sim: Simulated, number: int, run: RunId) -> Run:
+    return next(found for found in sim.runs[number] if found.id == run)
+
+
+def _save_run(sim: Simulated, run: Run) -> None:
+    runs = sim.runs[run.task.number]
+    runs[[old.id for old in runs].index(run.id)] = run
+
+
+def _stop(sim: Simulated, action: StopRun) -> Effect:
+    sim.stopped.add(action.run)
+    yield
+    sim.sessions.discard(action.run)
+
+
+def _collect(sim: Simulated, action: CollectRun) -> Effect:
+    number = action.task.number
+    run = _run(sim, number, action.run)
+    if not run.is_open:
+        raise Refuse("it was collected already")
+    head = sim.work.get(number) if run.role is Role.AUTHOR else run.head_sha
+    report, failure = sim.results.get(run.id, (None, Failure(FailureKind.CRASH, "lost")))
+    if run.id in sim.stopped:
+        report, failure = None, Failure(FailureKind.TIMEOUT, "it was ended")
+    yield
+    if failure is not None and run.id not in sim.stopped:
+        cooldown = cooldown_after(
+            failure, agent=run.agent, model=run.model, known=sim.cooldowns.values(), now=sim.now
+        )  # fmt: skip
+        if cooldown is not None:
+            sim.cooldowns[cooldown.agent, cooldown.model, cooldown.kind] = cooldown
+    if isinstance(report, ReviewReport) and run.head_sha is not None:
+        known = sim.verdicts.setdefault(number, [])
+        if run.id not in {verdict.run for verdict in known}:
+            base_ref = sim.tasks[number].base_ref
+            known.append(
+                Verdict(run.id, run.task, report.decision, run.head_sha, base_ref, run.agent, run.model, report.summary,
+                        (), sim.now)
+            )  # fmt: skip
+    yield
+    sim.sessions.discard(run.id)
+    moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
+    outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved)
+    _save_run(sim, replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome))
+
+
+def _publish(sim: Simulated, action: PublishWork) -> Effect:
+    number = action.task.number
+    task = sim.tasks[number]
+    if task.status is not Status.IN_PROGRESS:
+        raise Refuse("its status has moved")
+    _label_moved(sim, number)
+    there = sim.branches.get(task.branch)
+    if there is not None and there != action.head_sha and not sim.is_ancestor(there, action.head_sha):
+        block = Block("push_refused", "the branch has moved", at=sim.now)
+        change_status(sim, number, Status.BLOCKED, Evidence.NEEDS_PERSON, replace(task, block=block))
+        yield
+        yield from _set_label(sim, number, Status.BLOCKED)
+        return
+    sim.branches[task.branch] = action.head_sha
+    found = [pull for pull in sim.pulls.values() if pull.is_open and pull.head_ref == task.branch]
+    for pull in found:
+        sim.change_pull(pull.number, head_sha=action.head_sha)
+    yield
+    here = [pull for pull in found if pull.base_ref == task.base_ref]
+    pull = here[0] if here else sim.open_pull(task.branch, action.head_sha, task.base_ref)
+    yield
+    changed = replace(sim.tasks[number], pull=pull.number, approved_sha=None)
+    change_status(sim, number, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST, changed)
+    yield
+    yield from _set_label(sim, number, Status.NEEDS_REVIEW)
+
+
+def _post(sim: Simulated, action: PostVerdict) -> Effect:
+    number = action.task.number
+    verdicts = sim.verdicts.get(number, [])
+    at = next((n for n, verdict in enumerate(verdicts) if verdict.run == action.run), None)
+    if at is None or verdicts[at].posted:
+        raise Refuse("there is no such verdict to post")
+    if sim.pulls[action.pull].head_sha != verdicts[at].head_sha:
+        raise Refuse("the head has moved")
+    state = CheckState.SUCCESS if verdicts[at].decision.value == "approve" else CheckState.FAILURE
+    sim.checks.setdefault(action.head_sha, {})["nightcrew/review"] = state
+    yield
+    verdicts[at] = replace(verdicts[at], posted=True)
+
+
+def _check(sim: Simulated, action: RunChecks) -> Effect:
+    if sim.pulls[action.pull].head_sha != action.head_sha or not sim.pulls[action.pull].is_open:
+        raise Refuse("the head has moved")
+    answers = sim.checks.setdefault(action.head_sha, {})
+    for name in action.names:
+        answers[f"nightcrew/{name}"] = CheckState.PENDING
+    yield
+    for name in action.names:
+        answers[f"nightcrew/{name}"] = CheckState.SUCCESS
+
+
+def _merge(sim: Simulated, action: MergePull) -> Effect:
+    number = action.task.number
+    sim.look(number)
+    view = sim.view(number)
+    pull = view.pull.value if isinstance(view.pull, Known) else None
+    if pull is None or pull.pull.head_sha != action.head_sha or view.task.status is not Status.IN_REVIEW:
+        raise Refuse("the head or the status has moved")
+    issue = sim.issues.get(number)
+    labels = issue.labels if issue is not None and issue.is_open else ("hold",)
+    gate = evaluate(GateView(view, pull, sim.settings.projects[PROJECT], labels))
+    if not gate.is_open:
+        raise Refuse(gate.words)
+    yield
+    if sim.pulls[action.pull].head_sha != action.head_sha or not sim.pulls[action.pull].is_open:
+        raise Refuse("the forge refused the merge: the head was moved")
+    assert_may_merge(sim, number, action)
+    sim.merge(action.pull)
+    sim.merges.append((number, action.head_sha))
+    yield
+    save(sim, number, merge_sha=sim.pulls[action.pull].merge_commit_sha)
+
+
+def assert_may_merge(sim: Simulated, number: int, action: MergePull) -> None:
+    """What must be true of every merge, found without the gate."""
+    verdict = [verdict for verdict in sim.verdicts[number] if verdict.head_sha == action.head_sha][-1]
+    assert verdict.decision.value == "approve"
+    assert verdict.agent not in sim.wrote[action.head_sha]
+    ci = {name: state for name, state in sim.checks[action.head_sha].items() if name != "nightcrew/review"}
+    assert CheckState.SUCCESS in ci.values()
+    for check in sim.settings.projects[PROJECT].checks:
+        assert ci[f"nightcrew/{check.name}"] is CheckState.SUCCESS
+
+
+def _finish(sim: Simulated, action: FinishTask) -> Effect:
+    number = action.task.number
+    task = sim.tasks[number]
+    if task.status is Status.DONE:
+        yield from _set_label(sim, number, Status.DONE)
+        return
+    if action.merged and (task.pull is None or not sim.pulls[task.pull].is_merged):
+        raise Refuse("the pull request is not merged")
+    sim.set_open(number, is_open=False)
+    yield
+    sim.work.pop(number, None)
+    yield
+    task = sim.tasks[number]
+    early = task.status in (Status.NEW, Status.ROUTED, Status.IN_PROGRESS)
+    evidence = Evidence.MERGED if action.merged and not early else Evidence.FINISHED
+    change_status(sim, number, Status.DONE, evidence, replace(task, block=None))
+    yield
+    yield from _set_label(sim, number, Status.DONE)
+
+
+def _tell(sim: Simulated, action: TellPerson) -> Effect:
+    if action.task.number not in sim.issues:
+        raise Refuse("the issue is gone")
+    yield
+    save(sim, action.task.number, told=action.words)

@@ -1,0 +1,130 @@
+"""Runs that have not been collected, by what is seen of them."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from nightcrew.core.actions import CollectRun, MoveStatus, ResumeStart, StopRun, TellPerson
+from nightcrew.core.decide import decide
+from nightcrew.core.known import Known
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.run import Probe, Role, RunState
+from nightcrew.core.step.live import OVERDUE_S
+from tests.core.build import NOW, a_pull, a_pull_view, a_sha, a_view, a_world, an_open_run, live
+
+PLACE = {Role.AUTHOR: Status.IN_PROGRESS, Role.REVIEWER: Status.IN_REVIEW, Role.ROUTER: Status.NEW}
+BEFORE = {Role.AUTHOR: Status.ROUTED, Role.REVIEWER: Status.NEEDS_REVIEW, Role.ROUTER: Status.NEW}
+STARTING, RUNNING = RunState.STARTING, RunState.RUNNING
+
+
+def outcome(role, state, session, *, has_result=False, status=None, **run):
+    """The type of the action, or the code of the wait."""
+    made = an_open_run(role, state, **run)
+    view = replace(a_view(status or PLACE[role]), runs=(made,), live=(live(made, session, has_result=has_result),))
+    decision = decide(a_world(view))
+    actions = [action for action in decision.actions if not isinstance(action, TellPerson)]
+    return type(actions[0]) if actions else decision.waits[view.task.key].code
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize(
+    ("state", "session", "expected"),
+    [
+        (STARTING, Probe.UNKNOWN, "session_unknown"),
+        (STARTING, Probe.DEAD, ResumeStart),
+        (STARTING, Probe.ALIVE, ResumeStart),
+        (RUNNING, Probe.UNKNOWN, "session_unknown"),
+        (RUNNING, Probe.DEAD, CollectRun),
+        (RUNNING, Probe.ALIVE, "running"),
+    ],
+)
+def test_in_its_place(role, state, session, expected):
+    assert outcome(role, state, session) == expected
+    assert outcome(role, state, session, has_result=True) is CollectRun
+
+
+@pytest.mark.parametrize("role", Role)
+def test_a_start_that_did_not_get_to_its_status_is_finished(role):
+    assert outcome(role, STARTING, Probe.DEAD, status=BEFORE[role]) is ResumeStart
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("state", [STARTING, RUNNING])
+def test_out_of_its_place_it_is_ended(role, state):
+    assert outcome(role, state, Probe.ALIVE, status=Status.BLOCKED) is StopRun
+    assert outcome(role, state, Probe.DEAD, status=Status.BLOCKED) is CollectRun
+    assert outcome(role, state, Probe.UNKNOWN, status=Status.BLOCKED) == "session_unknown"
+
+
+@pytest.mark.parametrize("role", [Role.AUTHOR, Role.REVIEWER])
+def test_running_in_the_status_before_it_is_out_of_place(role):
+    assert outcome(role, RUNNING, Probe.ALIVE, status=BEFORE[role]) is StopRun
+
+
+@pytest.mark.case("C067")
+def test_a_lost_run_is_collected_as_lost_and_one_with_a_result_is_not():
+    run = an_open_run()
+    for session, has_result, lost in ((Probe.DEAD, False, True), (Probe.DEAD, True, False), (Probe.ALIVE, True, False)):
+        view = a_view(Status.IN_PROGRESS, runs=(run,), live=(live(run, session, has_result=has_result),))
+        (action,) = decide(a_world(view)).actions
+        assert isinstance(action, CollectRun)
+        assert action.lost is lost
+
+
+@pytest.mark.case("C118")
+def test_a_result_is_used_whatever_else_is_unknown():
+    assert outcome(Role.AUTHOR, RUNNING, Probe.UNKNOWN, has_result=True) is CollectRun
+
+
+@pytest.mark.case("C159")
+def test_a_push_during_the_review_voids_it():
+    assert outcome(Role.REVIEWER, RUNNING, Probe.ALIVE, head_sha=a_sha(5)) is StopRun
+
+
+def test_a_review_goes_on_while_its_pull_is_unknown_or_not_listed():
+    run = an_open_run(Role.REVIEWER)
+    view = replace(a_view(Status.IN_REVIEW), runs=(run,), live=(live(run),))
+    for pull in (Known(a_pull_view(a_pull())),):
+        decision = decide(a_world(replace(view, pull=pull)))
+        assert decision.waits[view.task.key].code == "running"
+
+
+@pytest.mark.parametrize(
+    ("late_s", "expected"), [(-1, "running"), (0, "running"), (OVERDUE_S, "running"), (OVERDUE_S + 1, StopRun)]
+)
+def test_overdue(late_s, expected):
+    started_at = NOW - timedelta(seconds=100 + late_s)
+    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, started_at=started_at, deadline_s=100.0) == expected
+
+
+def test_a_run_without_a_start_time_is_timed_from_its_row():
+    old = NOW - timedelta(hours=9)
+    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, started_at=None, created_at=old) is StopRun
+
+
+@pytest.mark.parametrize(
+    ("role", "words"), [(Role.AUTHOR, "works on it"), (Role.REVIEWER, "reviews it"), (Role.ROUTER, "judges how hard")]
+)
+def test_what_it_waits_for_and_until_when(role, words):
+    run = an_open_run(role)
+    view = replace(a_view(PLACE[role]), runs=(run,), live=(live(run),))
+    wait = decide(a_world(view)).waits[view.task.key]
+    assert words in wait.words
+    assert run.started_at is not None
+    assert wait.until_at == run.started_at + timedelta(seconds=run.deadline_s)
+
+
+def test_two_runs_are_settled_one_after_the_other():
+    """The one that is out of place first; the other waits."""
+    author, reviewer = an_open_run(), an_open_run(Role.REVIEWER)
+    view = a_view(Status.IN_REVIEW, runs=(author, reviewer), live=(live(author), live(reviewer)))
+    (action,) = [a for a in decide(a_world(view)).actions if not isinstance(a, TellPerson)]
+    assert isinstance(action, StopRun)
+    assert action.run == author.id
+
+
+def test_a_live_run_holds_up_its_status_step():
+    run = an_open_run()
+    view = a_view(Status.IN_PROGRESS, runs=(run,), live=(live(run),))
+    assert not [action for action in decide(a_world(view)).actions if isinstance(action, MoveStatus)]
