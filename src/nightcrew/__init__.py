@@ -1,0 +1,1 @@
+"""Nightcrew: issues in, reviewed and merged pull requests out."""

@@ -200,7 +200,9 @@ def a_project(**fields: Any) -> ProjectSettings:
     return replace(ProjectSettings(PROJECT), **fields)
 
 
-def a_settings(project: ProjectSettings | None = None, agents: tuple[AgentSettings, ...] = (), **fields: Any) -> Settings:
+def a_settings(
+    project: ProjectSettings | None = None, agents: tuple[AgentSettings, ...] = (), **fields: Any
+) -> Settings:
     project = project or a_project()
     chosen = agents or (an_agent("ann"), an_agent("bob"))
     plain = Settings(projects={project.slug: project}, agents={agent.name: agent for agent in chosen})

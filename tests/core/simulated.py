@@ -149,7 +149,9 @@ class Simulated:
             agents={name: Known(name not in self.missing_programs) for name in self.settings.agents},
             cooldowns=tuple(self.cooldowns.values()),
             in_flight=tuple(action for action, _ in self.flying.values()),
-            deferred={key: wait for key, (_, wait) in self.pauses.items() if wait.until_at and wait.until_at > self.now},
+            deferred={
+                key: wait for key, (_, wait) in self.pauses.items() if wait.until_at and wait.until_at > self.now
+            },
             last_agent=self.last_agent,
             paused=self.is_paused,
         )
@@ -184,7 +186,9 @@ class Simulated:
     def live_runs(self) -> list[Run]:
         return [run for runs in self.runs.values() for run in runs if run.is_open and run.id in self.sessions]
 
-    def end_run(self, run: Run, *, failure: FailureKind | None = None, word: str = "done", commits: bool = True) -> None:
+    def end_run(
+        self, run: Run, *, failure: FailureKind | None = None, word: str = "done", commits: bool = True
+    ) -> None:
         """The agent ends, with a failure or a report in its role; an author may have committed before."""
         self.sessions.discard(run.id)
         number = run.task.number

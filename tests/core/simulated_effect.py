@@ -22,20 +22,17 @@ from nightcrew.core.actions import (
     StopRun,
     TellPerson,
 )
-from nightcrew.core.failures import Failure, FailureKind
-from nightcrew.core.ids import RunId
 from nightcrew.core.known import Known
-from nightcrew.core.lifecycle import Evidence, Status, transition
+from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
-from nightcrew.core.model.report import ReviewReport
-from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
-from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.policy.cooling import cooldown_after, cooled_until
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
-from tests.core.build import BASE, PROJECT
-from tests.core.simulated import ROOT, Effect, Refuse, Simulated
+from tests.core.build import PROJECT
+from tests.core.simulated import Effect, Refuse, Simulated
+from tests.core.simulated_row import change_status, label_moved, save, set_label
+from tests.core.simulated_run import collect_run, resume_start, start_run, stop_run
 
 
 def begin(sim: Simulated, action: Action) -> Effect:
@@ -52,13 +49,13 @@ def begin(sim: Simulated, action: Action) -> Effect:
         case RecordRoute():
             return _route(sim, action)
         case StartRun():
-            return _start(sim, action)
+            return start_run(sim, action)
         case ResumeStart():
-            return _resume(sim, action)
+            return resume_start(sim, action)
         case StopRun():
-            return _stop(sim, action)
+            return stop_run(sim, action)
         case CollectRun():
-            return _collect(sim, action)
+            return collect_run(sim, action)
         case PublishWork():
             return _publish(sim, action)
         case PostVerdict():
@@ -98,37 +95,6 @@ def refuse(sim: Simulated, key: str, why: str) -> None:
     sim.flying.pop(key, None)
 
 
-def change_status(sim: Simulated, number: int, target: Status, evidence: Evidence, task: Task | None = None) -> None:
-    """The row and nothing else. Every change of status goes through here, and through the table."""
-    stored = sim.tasks[number]
-    edge = transition(stored.status, target, evidence)
-    sim.tasks[number] = replace(task or stored, status=edge.target, moving_to=edge.target)
-
-
-def save(sim: Simulated, number: int, **fields: object) -> None:
-    sim.tasks[number] = replace(sim.tasks[number], **fields)  # type: ignore[arg-type] # fields of the caller
-
-
-def _set_label(sim: Simulated, number: int, status: Status) -> Effect:
-    if number not in sim.issues:
-        save(sim, number, moving_to=None)
-        return
-    sim.set_labels(number, add=(status.label,))
-    yield
-    sim.set_labels(number, remove=tuple(other.label for other in Status if other is not status))
-    yield
-    if number not in sim.issues or sim.statuses_on(number) == (status,):
-        save(sim, number, moving_to=None)
-
-
-def _label_moved(sim: Simulated, number: int) -> None:
-    task = sim.tasks[number]
-    if number not in sim.issues or task.moving_to is not None:
-        return
-    if [status for status in sim.statuses_on(number) if status is not task.status]:
-        raise Refuse("a person has set another label")
-
-
 def _adopt(sim: Simulated, action: AdoptIssue) -> Effect:
     number = action.task.number
     if number not in sim.tasks:
@@ -138,12 +104,12 @@ def _adopt(sim: Simulated, action: AdoptIssue) -> Effect:
             branch=f"nightcrew/{number}-widget",
         )  # fmt: skip
     yield
-    yield from _set_label(sim, number, Status.NEW)
+    yield from set_label(sim, number, Status.NEW)
 
 
 def _move(sim: Simulated, action: MoveStatus) -> Effect:
     number = action.task.number
-    _label_moved(sim, number)
+    label_moved(sim, number)
     task = sim.tasks[number]
     if task.status is action.source:
         changed = replace(task, block=replace(action.block, at=sim.now) if action.block else None)
@@ -158,7 +124,7 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
             changed = _reset(sim, changed)
         change_status(sim, number, action.target, action.evidence, changed)
     yield
-    yield from _set_label(sim, number, action.target)
+    yield from set_label(sim, number, action.target)
 
 
 def _reset(sim: Simulated, task: Task) -> Task:
@@ -173,7 +139,7 @@ def _settle(sim: Simulated, action: SettleLabels) -> Effect:
     number = action.task.number
     if sim.tasks[number].status is not action.status:
         raise Refuse("its status has moved")
-    yield from _set_label(sim, number, action.status)
+    yield from set_label(sim, number, action.status)
 
 
 def _accept(sim: Simulated, action: AcceptPerson) -> Effect:
@@ -186,7 +152,7 @@ def _accept(sim: Simulated, action: AcceptPerson) -> Effect:
         changed = replace(changed, route=None)
     change_status(sim, number, action.target, Evidence.PERSON, changed)
     yield
-    yield from _set_label(sim, number, action.target)
+    yield from set_label(sim, number, action.target)
 
 
 def _route(sim: Simulated, action: RecordRoute) -> Effect:
@@ -201,122 +167,7 @@ def _route(sim: Simulated, action: RecordRoute) -> Effect:
     change_status(sim, number, Status.ROUTED, Evidence.ROUTE, changed)
     yield
     sim.last_agent = action.route.agent
-    yield from _set_label(sim, number, Status.ROUTED)
-
-
-_MOVES = {
-    Role.AUTHOR: (Status.ROUTED, Status.IN_PROGRESS, Evidence.RUN_STARTED),
-    Role.REVIEWER: (Status.NEEDS_REVIEW, Status.IN_REVIEW, Evidence.REVIEW_STARTED),
-}
-
-
-def _start(sim: Simulated, action: StartRun) -> Effect:
-    number = action.task.number
-    if sim.tasks[number].status is not action.source:
-        raise Refuse("its status has moved")
-    if cooled_until(sim.cooldowns.values(), agent=action.agent, model=action.model, now=sim.now):
-        raise Refuse("the agent is cooling down")
-    _label_moved(sim, number)
-    runs = sim.runs.setdefault(number, [])
-    assert not any(run.is_open and run.role is Role.AUTHOR for run in runs), "a run was decided beside an author's"
-    if any(run.role is action.role and run.attempt == action.attempt for run in runs):
-        raise Refuse("claimed already")
-    name = f"{number}-{action.role.value}-{action.attempt}"
-    run = Run(
-        RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
-        f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha,
-    )  # fmt: skip
-    if run.role is Role.REVIEWER and run.head_sha is not None:
-        assert run.agent not in sim.wrote.get(run.head_sha, frozenset()), "an author was asked to review"
-    runs.append(run)
-    yield
-    yield from _bring_up(sim, run)
-
-
-def _resume(sim: Simulated, action: ResumeStart) -> Effect:
-    run = _run(sim, action.task.number, action.run)
-    if run.state is not RunState.STARTING:
-        raise Refuse("it was started already")
-    yield from _bring_up(sim, run)
-
-
-def _bring_up(sim: Simulated, run: Run) -> Effect:
-    number = run.task.number
-    if run.role in _MOVES:
-        source, target, evidence = _MOVES[run.role]
-        task = sim.tasks[number]
-        if task.status is source:
-            changed = replace(task, attempts=task.attempts + 1, block=None) if run.role is Role.AUTHOR else task
-            change_status(sim, number, target, evidence, changed)
-        yield
-        yield from _set_label(sim, number, target)
-    if run.role is Role.AUTHOR:
-        run = _place(sim, run)
-        yield
-    if run.id not in sim.results:
-        sim.sessions.add(run.id)
-    yield
-    _save_run(sim, replace(run, state=RunState.RUNNING, started_at=sim.now))
-
-
-def _place(sim: Simulated, run: Run) -> Run:
-    number = run.task.number
-    task = sim.tasks[number]
-    head = sim.work.get(number, run.head_sha or ROOT)
-    if run.head_sha is not None and not sim.is_ancestor(run.head_sha, head):
-        head = run.head_sha
-    sim.work[number] = head
-    if not task.base_ref or task.started_from is None:
-        save(sim, number, base_ref=task.base_ref or BASE, started_from=ROOT)
-    run = replace(run, head_sha=head)
-    _save_run(sim, run)
-    return run
-
-
-def _run(sim: Simulated, number: int, run: RunId) -> Run:
-    return next(found for found in sim.runs[number] if found.id == run)
-
-
-def _save_run(sim: Simulated, run: Run) -> None:
-    runs = sim.runs[run.task.number]
-    runs[[old.id for old in runs].index(run.id)] = run
-
-
-def _stop(sim: Simulated, action: StopRun) -> Effect:
-    sim.stopped.add(action.run)
-    yield
-    sim.sessions.discard(action.run)
-
-
-def _collect(sim: Simulated, action: CollectRun) -> Effect:
-    number = action.task.number
-    run = _run(sim, number, action.run)
-    if not run.is_open:
-        raise Refuse("it was collected already")
-    head = sim.work.get(number) if run.role is Role.AUTHOR else run.head_sha
-    report, failure = sim.results.get(run.id, (None, Failure(FailureKind.CRASH, "lost")))
-    if run.id in sim.stopped:
-        report, failure = None, Failure(FailureKind.TIMEOUT, "it was ended")
-    yield
-    if failure is not None and run.id not in sim.stopped:
-        cooldown = cooldown_after(
-            failure, agent=run.agent, model=run.model, known=sim.cooldowns.values(), now=sim.now
-        )  # fmt: skip
-        if cooldown is not None:
-            sim.cooldowns[cooldown.agent, cooldown.model, cooldown.kind] = cooldown
-    if isinstance(report, ReviewReport) and run.head_sha is not None:
-        known = sim.verdicts.setdefault(number, [])
-        if run.id not in {verdict.run for verdict in known}:
-            base_ref = sim.tasks[number].base_ref
-            known.append(
-                Verdict(run.id, run.task, report.decision, run.head_sha, base_ref, run.agent, run.model, report.summary,
-                        (), sim.now)
-            )  # fmt: skip
-    yield
-    sim.sessions.discard(run.id)
-    moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
-    outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved)
-    _save_run(sim, replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome))
+    yield from set_label(sim, number, Status.ROUTED)
 
 
 def _publish(sim: Simulated, action: PublishWork) -> Effect:
@@ -324,13 +175,13 @@ def _publish(sim: Simulated, action: PublishWork) -> Effect:
     task = sim.tasks[number]
     if task.status is not Status.IN_PROGRESS:
         raise Refuse("its status has moved")
-    _label_moved(sim, number)
+    label_moved(sim, number)
     there = sim.branches.get(task.branch)
     if there is not None and there != action.head_sha and not sim.is_ancestor(there, action.head_sha):
         block = Block("push_refused", "the branch has moved", at=sim.now)
         change_status(sim, number, Status.BLOCKED, Evidence.NEEDS_PERSON, replace(task, block=block))
         yield
-        yield from _set_label(sim, number, Status.BLOCKED)
+        yield from set_label(sim, number, Status.BLOCKED)
         return
     sim.branches[task.branch] = action.head_sha
     found = [pull for pull in sim.pulls.values() if pull.is_open and pull.head_ref == task.branch]
@@ -343,7 +194,7 @@ def _publish(sim: Simulated, action: PublishWork) -> Effect:
     changed = replace(sim.tasks[number], pull=pull.number, approved_sha=None)
     change_status(sim, number, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST, changed)
     yield
-    yield from _set_label(sim, number, Status.NEEDS_REVIEW)
+    yield from set_label(sim, number, Status.NEEDS_REVIEW)
 
 
 def _post(sim: Simulated, action: PostVerdict) -> Effect:
@@ -408,7 +259,7 @@ def _finish(sim: Simulated, action: FinishTask) -> Effect:
     number = action.task.number
     task = sim.tasks[number]
     if task.status is Status.DONE:
-        yield from _set_label(sim, number, Status.DONE)
+        yield from set_label(sim, number, Status.DONE)
         return
     if action.merged and (task.pull is None or not sim.pulls[task.pull].is_merged):
         raise Refuse("the pull request is not merged")
@@ -421,7 +272,7 @@ def _finish(sim: Simulated, action: FinishTask) -> Effect:
     evidence = Evidence.MERGED if action.merged and not early else Evidence.FINISHED
     change_status(sim, number, Status.DONE, evidence, replace(task, block=None))
     yield
-    yield from _set_label(sim, number, Status.DONE)
+    yield from set_label(sim, number, Status.DONE)
 
 
 def _tell(sim: Simulated, action: TellPerson) -> Effect:

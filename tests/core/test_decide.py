@@ -89,7 +89,11 @@ class TestSlots:
 
     def test_by_agent(self):
         settings = a_settings(agents=(an_agent("ann", max_runs=1), an_agent("bob")))
-        views = (numbered(Status.ROUTED, 1), numbered(Status.ROUTED, 2), numbered(Status.ROUTED, 3, route=a_route("bob")))
+        views = (
+            numbered(Status.ROUTED, 1),
+            numbered(Status.ROUTED, 2),
+            numbered(Status.ROUTED, 3, route=a_route("bob")),
+        )
         decision = decide(a_world(*views, settings=settings))
         assert of_type(decision, StartRun) == [1, 3]
         assert "ann" in decision.waits[a_key(2)].words
@@ -342,7 +346,7 @@ def test_every_open_task_has_an_action_or_a_wait():
 
 def test_keys_are_the_same_for_the_same_effect_and_differ_otherwise():
     key = a_key()
-    actions = [
+    actions: list[MoveStatus | SettleLabels | CollectRun | PublishWork | TellPerson] = [
         MoveStatus(key, Status.NEW, Status.BLOCKED, Evidence.NEEDS_PERSON, "a"),
         MoveStatus(key, Status.ROUTED, Status.BLOCKED, Evidence.NEEDS_PERSON, "a"),
         SettleLabels(key, Status.NEW, "a"),

@@ -12,9 +12,8 @@ SIMPLE, MEDIUM, COMPLEX = Complexity.SIMPLE, Complexity.MEDIUM, Complexity.COMPL
 
 
 def pool_of(role: Role, *agents, complexity: Complexity = MEDIUM, exclude=None, avoid=frozenset(), pinned="", **world):
-    return usable(
-        a_world(settings=a_settings(agents=agents), **world), role, complexity, exclude=exclude, avoid=avoid, pinned=pinned
-    )  # fmt: skip
+    world_now = a_world(settings=a_settings(agents=agents), **world)
+    return usable(world_now, role, complexity, exclude=exclude, avoid=avoid, pinned=pinned)
 
 
 def why(pool: Pool) -> str:

@@ -1,6 +1,7 @@
 """What a person did to the issue or its pull request, in each status: a person's hand wins."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,12 +13,13 @@ from nightcrew.core.actions import (
     ResumeStart,
     SettleLabels,
     StopRun,
-    TellPerson,
 )
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.run import Probe, Role, RunState
+from nightcrew.core.model.world import TaskView
+from tests.core.asking import step, steps, wait
 from tests.core.build import (
     UNKNOWN,
     a_pull,
@@ -33,23 +35,7 @@ from tests.core.build import (
 OPEN = [status for status in Status if status is not Status.DONE]
 
 
-def steps(view, **world):
-    """The actions about the task, but for the comment that follows from them."""
-    return [action for action in decide(a_world(view, **world)).actions if not isinstance(action, TellPerson)]
-
-
-def step(view, **world):
-    (action,) = steps(view, **world)
-    return action
-
-
-def wait(view, **world):
-    decision = decide(a_world(view, **world))
-    assert not [action for action in decision.actions if not isinstance(action, TellPerson)]
-    return decision.waits[view.task.key]
-
-
-def working(status: Status, role: Role = Role.AUTHOR, state: RunState = RunState.RUNNING, **fields):
+def working(status: Status, role: Role = Role.AUTHOR, state: RunState = RunState.RUNNING, **fields: Any) -> TaskView:
     """A view with a live session."""
     run = an_open_run(role, state)
     return replace(a_view(status, **fields), runs=(run,), live=(live(run),))
@@ -220,7 +206,7 @@ class TestPullByHand:
 
     WITH_PULL = (Status.ROUTED, Status.IN_PROGRESS, Status.NEEDS_REVIEW, Status.IN_REVIEW)
 
-    def view(self, status: Status, **pull):
+    def view(self, status: Status, **pull: Any) -> TaskView:
         task = a_task(status, pull=70, base_ref="main")
         return a_view(task=task, pull=Known(a_pull_view(a_pull(**pull))))
 

@@ -97,7 +97,7 @@ def test_any_label_gives_a_priority(labels):
     assert 0 <= priority_of(tuple(labels)) <= 99
 
 
-def candidates(*numbers_and_labels):
+def candidates(*numbers_and_labels: tuple[int, tuple[str, ...]]) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(an_issue(number, labels=("nightcrew", *labels), created_at=at(number)), Known(True))
         for number, labels in numbers_and_labels

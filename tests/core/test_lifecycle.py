@@ -4,9 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightcrew.core.errors import Bug, ConfigError, NightcrewError, Problem
+from nightcrew.core.branch import is_branch_name
+from nightcrew.core.errors import (
+    Bug,
+    ConfigError,
+    Conflict,
+    Denied,
+    Invalid,
+    Missing,
+    NightcrewError,
+    OutcomeUnknown,
+    PortError,
+    Problem,
+    Unavailable,
+)
 from nightcrew.core.ids import TaskKey, is_slug, parse_sha, parse_task_key, render_sha
 from nightcrew.core.lifecycle import TABLE, Edge, Evidence, Status, allows, parse_status_labels, transition
+from nightcrew.core.model.event import Event
+from tests.core.build import NOW
 
 MOVES = {
     # what Nightcrew moves by itself; a person's moves and the end are below
@@ -57,7 +72,8 @@ def test_transition_is_the_table_and_nothing_else(source, target, evidence):
 def test_every_status_is_reached_and_left_without_a_person():
     """`done` is left only by a person, who opens the issue again."""
     own = [edge for edge in TABLE if edge.evidence not in (Evidence.PERSON, Evidence.INTAKE)]
-    reached, before = {Status.NEW}, set()
+    reached: set[Status] = {Status.NEW}
+    before: set[Status] = set()
     while reached != before:
         before = set(reached)
         reached |= {edge.target for edge in own if edge.source in reached}
@@ -93,7 +109,7 @@ def test_task_keys_are_read_and_written(text):
 
 
 def test_keys_sort_by_project_and_number():
-    assert sorted([TaskKey("b/a", 1), TaskKey("a/b", 10), TaskKey("a/b", 9)])[0] == TaskKey("a/b", 9)
+    assert min(TaskKey("b/a", 1), TaskKey("a/b", 10), TaskKey("a/b", 9)) == TaskKey("a/b", 9)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +126,12 @@ def test_unsafe_slugs(text):
     assert not is_slug(text)
 
 
+@pytest.mark.case("C058")
+@pytest.mark.parametrize("name", ["-x", "--upload-pack=sh", "/x", "x/", "x."])
+def test_a_ref_that_git_could_take_for_something_else_is_no_branch(name):
+    assert not is_branch_name(name)
+
+
 @pytest.mark.parametrize("size", [40, 64])
 def test_shas_are_whole_and_lower_case(size):
     assert parse_sha(f" {'AB' * (size // 2)} ") == "ab" * (size // 2)
@@ -123,6 +145,24 @@ def test_what_is_no_sha(text):
 
 def test_shas_are_shortened_for_people():
     assert render_sha("0123456789abcdef" * 3) == "0123456789"
+
+
+def test_errors_carry_what_the_other_side_told():
+    assert Unavailable("not now", retry_at=NOW).retry_at == NOW
+    assert Unavailable("not now").retry_at is None
+    assert Denied("no", needed="issues: write").needed == "issues: write"
+    assert Missing("gone", gone=True).gone
+    assert not Missing("not there").gone
+    assert Invalid("no", codes=("already_exists",)).codes == ("already_exists",)
+    assert all(
+        issubclass(kind, PortError) for kind in (Unavailable, Denied, Missing, Invalid, Conflict, OutcomeUnknown)
+    )
+    assert not issubclass(Bug, NightcrewError)
+
+
+def test_an_event_is_a_fact_without_an_id_until_it_is_stored():
+    event = Event("run.ended", "ann ended", NOW)
+    assert (event.id, event.task, event.run, event.data) == (0, None, None, {})
 
 
 def test_a_config_error_says_everything_at_once():

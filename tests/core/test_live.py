@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -11,14 +12,16 @@ from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Probe, Role, RunState
 from nightcrew.core.step.live import OVERDUE_S
-from tests.core.build import NOW, a_pull, a_pull_view, a_sha, a_view, a_world, an_open_run, live
+from tests.core.build import NOW, UNKNOWN, a_pull, a_pull_view, a_sha, a_view, a_world, an_open_run, live
 
 PLACE = {Role.AUTHOR: Status.IN_PROGRESS, Role.REVIEWER: Status.IN_REVIEW, Role.ROUTER: Status.NEW}
 BEFORE = {Role.AUTHOR: Status.ROUTED, Role.REVIEWER: Status.NEEDS_REVIEW, Role.ROUTER: Status.NEW}
 STARTING, RUNNING = RunState.STARTING, RunState.RUNNING
 
 
-def outcome(role, state, session, *, has_result=False, status=None, **run):
+def outcome(
+    role: Role, state: RunState, session: Probe, *, has_result: bool = False, status: Status | None = None, **run: Any
+) -> type | str:
     """The type of the action, or the code of the wait."""
     made = an_open_run(role, state, **run)
     view = replace(a_view(status or PLACE[role]), runs=(made,), live=(live(made, session, has_result=has_result),))
@@ -82,12 +85,11 @@ def test_a_push_during_the_review_voids_it():
     assert outcome(Role.REVIEWER, RUNNING, Probe.ALIVE, head_sha=a_sha(5)) is StopRun
 
 
-def test_a_review_goes_on_while_its_pull_is_unknown_or_not_listed():
+@pytest.mark.parametrize("pull", [UNKNOWN, Known(None), Known(a_pull_view())])
+def test_a_review_goes_on_while_its_pull_is_not_known_to_have_moved(pull):
     run = an_open_run(Role.REVIEWER)
-    view = replace(a_view(Status.IN_REVIEW), runs=(run,), live=(live(run),))
-    for pull in (Known(a_pull_view(a_pull())),):
-        decision = decide(a_world(replace(view, pull=pull)))
-        assert decision.waits[view.task.key].code == "running"
+    view = replace(a_view(Status.IN_REVIEW), pull=pull, runs=(run,), live=(live(run),))
+    assert decide(a_world(view)).waits[view.task.key].code == "running"
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,24 @@ def test_two_runs_are_settled_one_after_the_other():
     (action,) = [a for a in decide(a_world(view)).actions if not isinstance(a, TellPerson)]
     assert isinstance(action, StopRun)
     assert action.run == author.id
+
+
+def test_a_run_that_is_waited_for_holds_up_no_other():
+    author, reviewer = an_open_run(), an_open_run(Role.REVIEWER)
+    ended = live(reviewer, has_result=True)
+    view = a_view(Status.IN_REVIEW, runs=(author, reviewer), live=(live(author, Probe.UNKNOWN), ended))
+    (action,) = [a for a in decide(a_world(view)).actions if not isinstance(a, TellPerson)]
+    assert isinstance(action, CollectRun)
+    assert action.run == reviewer.id
+
+
+@pytest.mark.parametrize("base_ref", ["main", "release"])
+def test_a_review_is_for_one_base(base_ref):
+    run = an_open_run(Role.REVIEWER)
+    pull = Known(a_pull_view(a_pull(base_ref=base_ref)))
+    view = replace(a_view(Status.IN_REVIEW), pull=pull, runs=(run,), live=(live(run),))
+    (action, *_) = decide(a_world(view)).actions
+    assert isinstance(action, StopRun) is (base_ref != "main")
 
 
 def test_a_live_run_holds_up_its_status_step():

@@ -8,13 +8,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from nightcrew.core.decide import Decision, decide, is_exclusive
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.known import Known
-from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import CheckCommand, RouterMode, RouterSettings
 from nightcrew.core.policy.retrying import attempts_used
-from nightcrew.core.actions import MoveStatus, RecordRoute, StartRun, TellPerson
 from tests.core.build import PROJECT, a_project, a_settings, an_agent
 from tests.core.simulated import Simulated
 from tests.core.simulated_effect import advance, begin, refuse
@@ -159,7 +157,9 @@ class World(RuleBasedStateMachine):
     @precondition(lambda self: self.sim.issues)
     @rule(
         data=st.data(),
-        what=st.sampled_from(["no status", "hold", "no hold", "close", "open", "delete", "answer", "no-agent", "agents"]),
+        what=st.sampled_from(
+            ["no status", "hold", "no hold", "close", "open", "delete", "answer", "no-agent", "agents"]
+        ),
     )
     def issue_by_hand(self, data: st.DataObject, what: str) -> None:
         sim = self.sim
@@ -187,7 +187,9 @@ class World(RuleBasedStateMachine):
     @precondition(lambda self: self.sim.open_pulls())
     @rule(
         data=st.data(),
-        what=st.sampled_from(["push", "close", "merge", "retarget", "draft", "conflict", "unknown", "clean", "ask", "ok"]),
+        what=st.sampled_from(
+            ["push", "close", "merge", "retarget", "draft", "conflict", "unknown", "clean", "ask", "ok"]
+        ),
     )
     def pull_by_hand(self, data: st.DataObject, what: str) -> None:
         sim = self.sim
@@ -215,7 +217,10 @@ class World(RuleBasedStateMachine):
                 sim.review(number, ReviewState.APPROVED)
 
     @precondition(lambda self: self.sim.open_pulls())
-    @rule(data=st.data(), state=st.sampled_from([CheckState.SUCCESS, CheckState.SUCCESS, CheckState.FAILURE, CheckState.PENDING]))
+    @rule(
+        data=st.data(),
+        state=st.sampled_from([CheckState.SUCCESS, CheckState.SUCCESS, CheckState.FAILURE, CheckState.PENDING]),
+    )
     def ci_says(self, data: st.DataObject, state: CheckState) -> None:
         pull = self.sim.pulls[data.draw(st.sampled_from(self.sim.open_pulls()))]
         self.sim.checks.setdefault(pull.head_sha, {})["ci"] = state
@@ -303,4 +308,4 @@ def decision_retries(decision: Decision) -> bool:
 
 
 TestWorld = World.TestCase
-TestWorld.settings = settings(max_examples=4 * settings().max_examples)
+TestWorld.settings = settings(max_examples=2 * settings().max_examples)

@@ -1,71 +1,25 @@
 """The gate's truth table: each term, every way it can be no or unknown, and that the gate is shut by nothing else."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from nightcrew.core.known import Known
-from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.pull import CheckState, PullView, Required, ReviewState
+from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeSettings, ReviewAllow, ReviewSettings
+from nightcrew.core.model.settings import CheckCommand, MergeMode
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, GateView, Truth, evaluate
 from tests.core.build import (
     HEAD,
     UNKNOWN,
-    a_check,
-    a_project,
-    a_pull,
-    a_pull_view,
     a_review,
-    a_run,
     a_sha,
-    a_task,
     a_verdict,
-    a_view,
 )
-
-S, F, P, N, K = (
-    CheckState.SUCCESS,
-    CheckState.FAILURE,
-    CheckState.PENDING,
-    CheckState.NEUTRAL,
-    CheckState.SKIPPED,
-)
-
-
-def a_gate_view(
-    *,
-    pull: dict[str, Any] | None = None,
-    parts: dict[str, Any] | None = None,
-    task: dict[str, Any] | None = None,
-    view: dict[str, Any] | None = None,
-    merge: dict[str, Any] | None = None,
-    project: dict[str, Any] | None = None,
-    labels: tuple[str, ...] = (),
-) -> GateView:
-    """The open gate, with what a row changes."""
-    seen = a_pull_view(a_pull(**(pull or {})), **(parts or {}))
-    task_view = a_view(task=a_task(Status.IN_REVIEW, **(task or {})), verdicts=(a_verdict(),))
-    settings = a_project(merge=MergeSettings(**(merge or {})), **(project or {}))
-    return GateView(replace(task_view, **(view or {})), seen, settings, labels)
-
-
-def required(*names: str, approvals: int = 0, queue: bool = False) -> dict[str, Any]:
-    return {"required": Known(Required(names, approvals, queue))}
-
-
-def checks(*pairs: tuple[str, CheckState] | tuple[str, CheckState, str]) -> Known[Any]:
-    return Known(tuple(a_check(*pair) for pair in pairs))
-
-
-def reviews(*given: Any) -> dict[str, Any]:
-    return {"reviews": Known(given)}
-
+from tests.core.gate import F, K, N, P, S, a_gate_view, checks, required, reviews
 
 ASKS, APPROVES = ReviewState.CHANGES_REQUESTED, ReviewState.APPROVED
 CODEOWNED = Known((".github/workflows/ci.yml",))
@@ -212,9 +166,7 @@ ROWS = (
 
 
 def as_params(rows: tuple[Row, ...]) -> list[Any]:
-    return [
-        pytest.param(row, id=row.name, marks=[pytest.mark.case(row.case)] if row.case else []) for row in rows
-    ]
+    return [pytest.param(row, id=row.name, marks=[pytest.mark.case(row.case)] if row.case else []) for row in rows]
 
 
 @pytest.mark.parametrize("row", as_params(ROWS))
@@ -351,62 +303,3 @@ def test_no_ci_is_said_in_words_not_taken_for_green():
 def test_the_missing_check_is_named():
     gate = evaluate(a_gate_view(parts={"checks": checks(("lint", S)), **required("build", "docs")}))
     assert "build, docs" in gate.words
-
-
-class TestOtherModel:
-    """`review.allow: other_model`: another model of an agent that wrote part of it may approve."""
-
-    def view(self, verdict_model: str, *runs: tuple[str, str], allow: ReviewAllow = ReviewAllow.OTHER_MODEL) -> GateView:
-        return a_gate_view(
-            parts={"author_agents": Known(frozenset({"ann", "bob"}))},
-            project={"review": ReviewSettings(allow=allow)},
-            view={
-                "verdicts": (a_verdict(model=verdict_model),),
-                "runs": (
-                    *(a_run(attempt=n, agent=agent, model=model) for n, (agent, model) in enumerate(runs, 1)),
-                    a_run(Role.REVIEWER, model=verdict_model),
-                ),
-            },
-        )
-
-    def test_another_model_counts(self):
-        assert evaluate(self.view("large", ("bob", "small"))).is_open
-
-    def test_the_same_model_does_not(self):
-        assert not evaluate(self.view("small", ("bob", "small"))).is_open
-
-    def test_a_model_of_the_same_name_under_another_agent_does_not_matter(self):
-        assert evaluate(self.view("large", ("ann", "large"), ("bob", "small"))).is_open
-
-    def test_it_takes_the_explicit_choice(self):
-        assert not evaluate(self.view("large", ("bob", "small"), allow=ReviewAllow.OTHER_AGENT)).is_open
-
-
-@pytest.mark.parametrize(
-    ("given", "rules", "failed"),
-    [
-        ((("a", F), ("b", P), ("c", S)), (), {"a"}),
-        ((("a", F), ("b", F)), ("b",), {"b"}),
-        ((("a", S),), (), set()),
-        ((("nightcrew/review", F, "status"),), (), set()),
-        ((("nightcrew/gone", F, "status"),), (), set()),
-        ((("nightcrew/review", F, "status"),), ("nightcrew/review",), set()),
-    ],
-)
-def test_failed_checks_are_those_that_stand_in_the_way(given, rules, failed):
-    gate = evaluate(a_gate_view(parts={"checks": checks(*given), **required(*rules)}))
-    assert {check.name for check in gate.failed_checks} == failed
-
-
-def test_required_names_come_from_rules_settings_and_engine_checks_once():
-    project = a_project(
-        merge=MergeSettings(required_checks=("b", "a")), checks=(CheckCommand("t", ("true",)),)
-    )  # fmt: skip
-    assert merging.required_contexts(project, ("a", "nightcrew/t")) == ("a", "nightcrew/t", "b")
-
-
-def test_no_words_of_the_view_can_open_it():
-    """A view with a hostile text in each word is as shut as the plain one."""
-    view: PullView = a_pull_view(a_pull(title="\x1b[2J LGTM", mergeable_state="clean\n"), checks=checks())
-    gate = evaluate(replace(a_gate_view(), pull=view))
-    assert {term.code for term in gate.shut} == {"checks", "mergeable"}

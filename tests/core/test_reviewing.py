@@ -10,7 +10,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.report import Decision
+from nightcrew.core.model.report import Decision, ReviewReport, RouterReport
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.settings import ReviewAllow, ReviewSettings
@@ -158,7 +158,10 @@ class TestOtherModel:
         assert (answer.agent, answer.model) == ("ann", "large")
 
     def test_another_agent_comes_first(self):
-        assert chosen(choose(agents=(an_agent("ann", review_models=("large",)), an_agent("bob")), project=self.project)) == "bob"
+        assert (
+            chosen(choose(agents=(an_agent("ann", review_models=("large",)), an_agent("bob")), project=self.project))
+            == "bob"
+        )
 
     def test_the_same_model_never_does(self):
         answer = choose(agents=(an_agent("ann"),), project=self.project)
@@ -238,6 +241,8 @@ def test_no_attempts_allowed_is_said_without_a_last_one():
         (None, "ann has not been collected"),
         (an_outcome(failure=FailureKind.CRASH), "ann failed (crash): it said so"),
         (an_outcome(), "ann ended"),
+        (an_outcome(ReviewReport(Decision.APPROVE, "fine")), "ann: approve"),
+        (an_outcome(RouterReport(Complexity.SIMPLE)), "ann: simple"),
         (an_outcome(has_commits=False), "ann ended without any change"),
     ],
 )

@@ -77,7 +77,8 @@ def test_labels_that_name_nothing_block_with_words(label, words):
 
 
 def route_of(
-    *, labels: tuple[str, ...] = (), after: str = "", no_slot: str = "", view: Any = None, settings: Any = None, **world: Any
+    *, labels: tuple[str, ...] = (), after: str = "", no_slot: str = "", view: Any = None, settings: Any = None,
+    **world: Any,
 ) -> RecordRoute | StartRun | Wait | Block:  # fmt: skip
     view = view or a_view()
     return choose_route(
@@ -273,7 +274,10 @@ def test_the_whole_decision_looks_again_at_dispatch():
 def test_another_model_of_the_same_agent_keeps_the_agent():
     ann = an_agent("ann", models={M: ("one", "two")})
     route = a_route(model="one")
-    assert routed(again(agents=(ann, an_agent("bob")), route=route, cooldowns=(cooled("ann", model="one"),))).model == "two"
+    assert (
+        routed(again(agents=(ann, an_agent("bob")), route=route, cooldowns=(cooled("ann", model="one"),))).model
+        == "two"
+    )
 
 
 @pytest.mark.case("C129")
@@ -312,7 +316,10 @@ def test_an_agent_that_was_asked_for_changes_is_waited_for_a_while():
     assert isinstance(answer, Wait)
     assert (answer.code, answer.until_at) == ("agent_not_usable", at(59))
     assert routed(again(task=task, cooldowns=(cooled("ann", 61),))).agent == "bob"
-    assert routed(again(task=task, project=a_project(cycles_cooldown_s=60.0), cooldowns=(cooled("ann", 59),))).agent == "bob"
+    assert (
+        routed(again(task=task, project=a_project(cycles_cooldown_s=60.0), cooldowns=(cooled("ann", 59),))).agent
+        == "bob"
+    )
 
 
 def test_an_agent_that_is_gone_is_not_waited_for():

@@ -44,9 +44,7 @@ def cut_front(text: str, limit: int) -> str:
 
 
 def _is_border(text: str, at: int) -> bool:
-    """Whether text may be cut before index `at` without tearing a character apart for a reader."""
-    if at <= 0 or at >= len(text):
-        return True
+    """Whether text may be cut before index `at`, inside it, without tearing a character apart for a reader."""
     following, before = text[at], text[at - 1]
     if following in "\u200d\ufe0f\ufe0e" or before == "\u200d" or unicodedata.combining(following):
         return False

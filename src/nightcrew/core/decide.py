@@ -145,7 +145,8 @@ def _decide_safely(
         stage = _hold_back(world, decide_task(world, project, view, allowance))
         if any(is_exclusive(action) for action in stage.actions):
             return stage, ""
-        return replace(stage, actions=(*stage.actions, *_tell(view, stage, passed_over))), ""
+        told = _tell(view, stage, passed_over)
+        return (replace(stage, actions=(*stage.actions, *told)) if told else stage), ""
     except Exception:  # noqa: BLE001 - the boundary that keeps one poisoned task from stopping the rest
         wait = Wait("bug", "Nightcrew could not decide about it", "The world was written down; please report it.")
         return Stage(wait=wait), traceback.format_exc()
@@ -153,7 +154,9 @@ def _decide_safely(
 
 def _hold_back(world: World, stage: Stage) -> Stage:
     """The step without what was refused a while ago. Where that is the step itself, the task waits."""
-    held = [action for action in stage.actions if action.key in world.deferred]
+    held = [action for action in stage.actions if action.key in world.deferred] if world.deferred else []
+    if not held:
+        return stage
     steps = [action for action in held if is_exclusive(action)]
     if steps:
         return Stage(wait=world.deferred[steps[0].key])

@@ -44,7 +44,8 @@ class Closings:
             return None
         while self._next < len(self._lines) and self._lines[self._next][0] < after:
             self._next += 1
-        for _, end, closing in self._lines[self._next :]:
+        for index in range(self._next, len(self._lines)):
+            _, end, closing = self._lines[index]
             if closing[0] == fence[0] and len(closing) >= len(fence):
                 return end
         self._unclosed[fence[0]] = len(fence)

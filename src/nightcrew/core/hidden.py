@@ -32,14 +32,13 @@ def strip_comments(text: str) -> tuple[str, int]:
             continue
         in_html = bool(line.strip()) and (in_html or _HTML_LINE.match(line) is not None)
         in_raw = in_raw or _RAW_HTML.search(line) is not None
-        start = _find_comment(line)
-        kept.append(line if start is None else line[:start])
-        if start is None:
-            at = end
-            continue
-        count += 1
-        close = text.find("-->", at + start + 2)
-        at = len(text) if close == -1 else close + 3
+        comments = _find_comments(text, at, end)
+        for start, close in comments:
+            kept.append(text[at:start])
+            at = close
+        count += len(comments)
+        kept.append(text[at:end])
+        at = max(at, end)
     return "".join(kept), count
 
 
@@ -48,28 +47,45 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end == -1 else end + 1
 
 
-def _find_comment(line: str) -> int | None:
-    """Where the first comment of a line begins that is not in a code span; None if there is none."""
-    at = line.find("<!--")
-    if at == -1 or "`" not in line[:at]:
-        return at if at != -1 else None
-    runs = [(match.start(), match.end()) for match in _BACKTICKS.finditer(line)]
-    by_size: dict[int, list[int]] = {}
-    for start, end in runs:
-        by_size.setdefault(end - start, []).append(start)
-    position = 0
-    for start, end in runs:
-        if start < position:
-            continue
-        if at < start:
-            return at
-        same = by_size[end - start]
-        following = bisect_left(same, end)
-        if following == len(same):
-            continue
-        position = same[following] + (end - start)
-        if at < position:
-            at = line.find("<!--", position)
-            if at == -1:
-                return None
-    return at
+def _find_comments(text: str, at: int, end: int) -> list[tuple[int, int]]:
+    """The comments that begin in a line, but for those in code spans; the last may end beyond it."""
+    found: list[tuple[int, int]] = []
+    start = text.find("<!--", at, end)
+    if start == -1:
+        return found
+    spans = _Spans(text[at:end], at)
+    while start != -1:
+        after = spans.skip(at, start)
+        if after > start:
+            at = after
+        else:
+            close = text.find("-->", start + 2)
+            at = len(text) if close == -1 else close + 3
+            found.append((start, at))
+        start = text.find("<!--", at, end)
+    return found
+
+
+class _Spans:
+    """The code spans of one line, gone through from front to back."""
+
+    def __init__(self, line: str, offset: int) -> None:
+        self._runs = [(match.start() + offset, match.end() - match.start()) for match in _BACKTICKS.finditer(line)]
+        self._by_size: dict[int, list[int]] = {}
+        for start, size in self._runs:
+            self._by_size.setdefault(size, []).append(start)
+        self._next = 0
+
+    def skip(self, at: int, target: int) -> int:
+        """The end of the span that `target` is in, spans being looked for from `at` on; `at` or less if in none."""
+        while self._next < len(self._runs) and self._runs[self._next][0] < target:
+            start, size = self._runs[self._next]
+            self._next += 1
+            same = self._by_size[size]
+            closing = bisect_left(same, start + size)
+            if start < at or closing == len(same):
+                continue
+            at = same[closing] + size
+            if at > target:
+                return at
+        return at

@@ -94,6 +94,9 @@ def transition(source: Status, target: Status, evidence: Evidence) -> Edge:
     return Edge(source, target, evidence)
 
 
+_BY_LABEL = {status.label: status for status in Status}
+
+
 def parse_status_labels(labels: tuple[str, ...]) -> tuple[Status, ...]:
     """The statuses that a set of labels names, in the order of the life of a task.
 
@@ -101,4 +104,4 @@ def parse_status_labels(labels: tuple[str, ...]) -> tuple[Status, ...]:
     `status:` label names no status.
     """
     named = {label.strip().lower() for label in labels}
-    return tuple(status for status in Status if status.label in named)
+    return tuple([status for label, status in _BY_LABEL.items() if label in named])

@@ -15,7 +15,11 @@ _CLOSING = re.compile(
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
-_INVISIBLE = re.compile(r"[\u200b-\u200d\u2060\ufeff\u00ad\u180e\U000e0000-\U000e007f]")
+_PICTURE = r"[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]"
+# A joiner between two pictures makes one of them, which a reader does see.
+_INVISIBLE = re.compile(
+    rf"[\u200b\u200c\u2060\ufeff\u00ad\u180e\U000e0000-\U000e007f]|(?<!{_PICTURE})\u200d|\u200d(?!{_PICTURE})"
+)
 
 
 def neutralise_mentions(text: str) -> str:

@@ -55,8 +55,9 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
     task = view.task
     lines = [MARK, f"**Nightcrew**: `{task.status.value}`"]
     if task.route is not None:
-        model = f" ({one_line(task.route.model, 80)})" if task.route.model else ""
-        lines.append(f"- agent: {task.route.agent}{model}, {task.route.complexity.value} — {one_line(task.route.why)}")
+        model = f" ({one_line(forge_text(task.route.model), 80)})" if task.route.model else ""
+        why = one_line(forge_text(task.route.why))
+        lines.append(f"- agent: {task.route.agent}{model}, {task.route.complexity.value} — {why}")
     if task.pull is not None:
         lines.append(f"- pull request: #{task.pull}")
     last = view.last(Role.AUTHOR)

@@ -22,7 +22,7 @@ def render_pull_title(issue: Issue) -> str:
 
 def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
     """What, why, how tested, who: the template of a pull request."""
-    model = f" ({one_line(run.model, 80)})" if run.model else ""
+    model = f" ({one_line(forge_text(run.model), 80)})" if run.model else ""
     parts = [
         ("What", report.summary or "(the agent gave no summary)"),
         ("Why", report.why or f"See #{issue.number}."),
@@ -35,7 +35,7 @@ def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
 def render_review_body(verdict: Verdict) -> str:
     """A verdict as the body of a review; the mark lets it be found again after a lost answer."""
     word = "approves" if verdict.decision is Decision.APPROVE else "asks for changes to"
-    model = f" ({one_line(verdict.model, 80)})" if verdict.model else ""
+    model = f" ({one_line(forge_text(verdict.model), 80)})" if verdict.model else ""
     summary = _passage(verdict.summary, 20_000)
     mark = REVIEW_MARK.format(run=verdict.run)
     return f"{mark}\n**{verdict.agent}**{model} {word} {render_sha(verdict.head_sha)}.\n\n{summary}\n"

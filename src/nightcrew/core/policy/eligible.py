@@ -128,6 +128,8 @@ def _models(agent: AgentSettings, role: Role, complexity: Complexity) -> tuple[s
 
 def _nearest(models: Mapping[Complexity, Iterable[str]], complexity: Complexity) -> tuple[str, ...]:
     """The models of the next harder complexity that has any, else of the next easier one."""
+    if not models:
+        return ()
     order = list(Complexity)
     at = order.index(complexity)
     for candidate in [*order[at:], *reversed(order[:at])]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 
+from nightcrew.core.ids import Sha
 from nightcrew.core.known import Unknown
 from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Check, CheckState, PullView, Review, ReviewState
@@ -164,7 +165,7 @@ def has_required_approvals(view: GateView) -> Term:
     if isinstance(view.pull.required, Unknown) or isinstance(view.pull.reviews, Unknown):
         return _unknown("approvals", "which approvals are required, or given, is not known")
     need = view.pull.required.value.approvals
-    have = len(_approvals(view.pull))
+    have = len(_approvals(view.pull.reviews.value, view.pull.pull.head_sha))
     if have >= need:
         return _yes("approvals")
     return _no("approvals", f"the branch's rules demand {need} approving review(s) by people, and it has {have}")
@@ -230,7 +231,7 @@ def has_free_paths(view: GateView) -> Term:
         return _yes("paths")
     if isinstance(view.pull.reviews, Unknown):
         return _unknown("paths", "whether a person approved its protected files is not known")
-    if _approvals(view.pull):
+    if _approvals(view.pull.reviews.value, view.pull.pull.head_sha):
         return _yes("paths")
     return _no("paths", f"it touches protected files ({', '.join(touched[:3])}), which takes a person's approval")
 
@@ -313,13 +314,11 @@ def _covers(pattern: str, path: str) -> bool:
     return fnmatchcase(path, pattern)
 
 
-def _approvals(pull: PullView) -> tuple[Review, ...]:
-    if isinstance(pull.reviews, Unknown):
-        return ()
+def _approvals(reviews: tuple[Review, ...], head_sha: Sha) -> tuple[Review, ...]:
     return tuple(
         review
-        for review in latest_reviews(pull.reviews.value)
-        if review.state is ReviewState.APPROVED and review.commit_sha == pull.pull.head_sha and _is_person(review)
+        for review in latest_reviews(reviews)
+        if review.state is ReviewState.APPROVED and review.commit_sha == head_sha and _is_person(review)
     )
 
 

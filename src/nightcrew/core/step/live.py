@@ -23,12 +23,10 @@ _PLACE = {
 
 def follow_live(world: World, view: TaskView, *, wanted: bool) -> Action | Wait | None:
     """The step that the task's live runs ask for; None if there is none. `wanted` False: the task is being ended or
-    moved by hand, so whatever runs has to end first."""
-    for live in view.live:
-        step = _follow_run(world, view, live, wanted and _belongs(view, live.run))
-        if step is not None:
-            return step
-    return None
+    moved by hand, so whatever runs has to end first. A run that has to be waited for holds up no other."""
+    steps = [_follow_run(world, view, live, wanted and _belongs(view, live.run)) for live in view.live]
+    waits = [step for step in steps if isinstance(step, Wait)]
+    return next((step for step in steps if not isinstance(step, Wait)), waits[0] if waits else None)
 
 
 def _follow_run(world: World, view: TaskView, live: RunView, wanted: bool) -> Action | Wait:
@@ -67,5 +65,7 @@ def _belongs(view: TaskView, run: Run) -> bool:
     pull = view.pull.value.pull if isinstance(view.pull, Known) and view.pull.value is not None else None
     if pull is not None and not pull.is_open:
         return False  # merged or closed by hand: nothing is left to do on it
-    # A push during the review voids it.
-    return run.role is not Role.REVIEWER or pull is None or pull.head_sha == run.head_sha
+    if run.role is not Role.REVIEWER or pull is None:
+        return True
+    # A push during the review voids it, and so does another base.
+    return pull.head_sha == run.head_sha and view.task.base_ref in ("", pull.base_ref)

@@ -1,5 +1,7 @@
 """`needs_review`: find a reviewer for the head, and run the project's own checks beside it."""
 
+from typing import assert_never
+
 from nightcrew.core.actions import RunChecks, StartRun
 from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
@@ -31,6 +33,8 @@ def step_needs_review(case: Case) -> Stage:
             return Stage(checks, answer)
         case Block():
             return block(case.task, answer)
+        case _:
+            assert_never(answer)
 
 
 def standing_verdict(case: Case, pull: PullView) -> Verdict | None:

@@ -1,0 +1,134 @@
+"""Starting, ending and collecting runs in the simulated world, as in `nightcrew.engine.effect`."""
+
+from dataclasses import replace
+
+from nightcrew.core.actions import (
+    CollectRun,
+    ResumeStart,
+    StartRun,
+    StopRun,
+)
+from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.ids import RunId
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.report import ReviewReport
+from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.cooling import cooldown_after, cooled_until
+from tests.core.build import BASE
+from tests.core.simulated import ROOT, Effect, Refuse, Simulated
+from tests.core.simulated_row import change_status, label_moved, save, set_label
+
+_MOVES = {
+    Role.AUTHOR: (Status.ROUTED, Status.IN_PROGRESS, Evidence.RUN_STARTED),
+    Role.REVIEWER: (Status.NEEDS_REVIEW, Status.IN_REVIEW, Evidence.REVIEW_STARTED),
+}
+
+
+def start_run(sim: Simulated, action: StartRun) -> Effect:
+    number = action.task.number
+    if sim.tasks[number].status is not action.source:
+        raise Refuse("its status has moved")
+    if cooled_until(sim.cooldowns.values(), agent=action.agent, model=action.model, now=sim.now):
+        raise Refuse("the agent is cooling down")
+    label_moved(sim, number)
+    runs = sim.runs.setdefault(number, [])
+    assert not any(run.is_open and run.role is Role.AUTHOR for run in runs), "a run was decided beside an author's"
+    if any(run.role is action.role and run.attempt == action.attempt for run in runs):
+        raise Refuse("claimed already")
+    name = f"{number}-{action.role.value}-{action.attempt}"
+    run = Run(
+        RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
+        f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha,
+    )  # fmt: skip
+    if run.role is Role.REVIEWER and run.head_sha is not None:
+        assert run.agent not in sim.wrote.get(run.head_sha, frozenset()), "an author was asked to review"
+    runs.append(run)
+    yield
+    yield from _bring_up(sim, run)
+
+
+def resume_start(sim: Simulated, action: ResumeStart) -> Effect:
+    run = _run(sim, action.task.number, action.run)
+    if run.state is not RunState.STARTING:
+        raise Refuse("it was started already")
+    yield from _bring_up(sim, run)
+
+
+def _bring_up(sim: Simulated, run: Run) -> Effect:
+    number = run.task.number
+    if run.role in _MOVES:
+        source, target, evidence = _MOVES[run.role]
+        task = sim.tasks[number]
+        if task.status is source:
+            changed = replace(task, attempts=task.attempts + 1, block=None) if run.role is Role.AUTHOR else task
+            change_status(sim, number, target, evidence, changed)
+        yield
+        yield from set_label(sim, number, target)
+    if run.role is Role.AUTHOR:
+        run = _place(sim, run)
+        yield
+    if run.id not in sim.results:
+        sim.sessions.add(run.id)
+    yield
+    _save_run(sim, replace(run, state=RunState.RUNNING, started_at=sim.now))
+
+
+def _place(sim: Simulated, run: Run) -> Run:
+    number = run.task.number
+    task = sim.tasks[number]
+    head = sim.work.get(number, run.head_sha or ROOT)
+    if run.head_sha is not None and not sim.is_ancestor(run.head_sha, head):
+        head = run.head_sha
+    sim.work[number] = head
+    if not task.base_ref or task.started_from is None:
+        save(sim, number, base_ref=task.base_ref or BASE, started_from=ROOT)
+    run = replace(run, head_sha=head)
+    _save_run(sim, run)
+    return run
+
+
+def _run(sim: Simulated, number: int, run: RunId) -> Run:
+    return next(found for found in sim.runs[number] if found.id == run)
+
+
+def _save_run(sim: Simulated, run: Run) -> None:
+    runs = sim.runs[run.task.number]
+    runs[[old.id for old in runs].index(run.id)] = run
+
+
+def stop_run(sim: Simulated, action: StopRun) -> Effect:
+    sim.stopped.add(action.run)
+    yield
+    sim.sessions.discard(action.run)
+
+
+def collect_run(sim: Simulated, action: CollectRun) -> Effect:
+    number = action.task.number
+    run = _run(sim, number, action.run)
+    if not run.is_open:
+        raise Refuse("it was collected already")
+    head = sim.work.get(number) if run.role is Role.AUTHOR else run.head_sha
+    report, failure = sim.results.get(run.id, (None, Failure(FailureKind.CRASH, "lost")))
+    if run.id in sim.stopped:
+        report, failure = None, Failure(FailureKind.TIMEOUT, "it was ended")
+    yield
+    if failure is not None and run.id not in sim.stopped:
+        cooldown = cooldown_after(
+            failure, agent=run.agent, model=run.model, known=sim.cooldowns.values(), now=sim.now
+        )  # fmt: skip
+        if cooldown is not None:
+            sim.cooldowns[cooldown.agent, cooldown.model, cooldown.kind] = cooldown
+    if isinstance(report, ReviewReport) and run.head_sha is not None:
+        known = sim.verdicts.setdefault(number, [])
+        if run.id not in {verdict.run for verdict in known}:
+            base_ref = sim.tasks[number].base_ref
+            known.append(
+                Verdict(run.id, run.task, report.decision, run.head_sha, base_ref, run.agent, run.model, report.summary,
+                        (), sim.now)
+            )  # fmt: skip
+    yield
+    sim.sessions.discard(run.id)
+    moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
+    outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved)
+    _save_run(sim, replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome))
