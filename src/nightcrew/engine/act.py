@@ -33,7 +33,9 @@ from nightcrew.core.actions import (
     StopRun,
     TellPerson,
 )
+from nightcrew.core.decide import is_exclusive
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
+from nightcrew.core.ids import TaskKey
 from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
 from nightcrew.engine.effect.check import run_checks
@@ -93,6 +95,7 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
 class Pause:
     """Why an action is left alone, since how many refusals, and until when."""
 
+    task: TaskKey
     count: int
     until_at: datetime
     why: str
@@ -101,9 +104,18 @@ class Pause:
 class Actor:
     """Runs actions beside the loop and remembers which are under way and which were refused."""
 
-    def __init__(self, means: Means, *, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        means: Means,
+        *,
+        wake: Callable[[], None],
+        timeout_s: float = ACTION_TIMEOUT_S,
+        patience_s: float = SUBMIT_TIMEOUT_S,
+    ) -> None:
         self._means = means
         self._wake = wake
+        self._timeout_s = timeout_s
+        self._patience_s = patience_s
         self._in_flight: dict[str, Action] = {}
         self._pauses: dict[str, Pause] = {}
         self._turn = asyncio.Event()
@@ -122,20 +134,28 @@ class Actor:
         }
 
     def start(self, action: Action, group: asyncio.TaskGroup) -> None:
-        """Begin an action that is not under way yet."""
-        if action.key not in self._in_flight:
-            self._in_flight[action.key] = action
-            group.create_task(self._run(action), name=action.key)
+        """Begin an action, unless it is under way or another has its task: one may have been submitted since the look
+        that this one rests on."""
+        if action.key in self._in_flight or (is_exclusive(action) and self._is_busy(action.task)):
+            return
+        self._in_flight[action.key] = action
+        group.create_task(self._run(action), name=action.key)
 
     async def submit(self, action: Action) -> ActionOutcome:
-        """Make an action that a person asked for, once nothing else is under way for its task."""
-        async with asyncio.timeout(SUBMIT_TIMEOUT_S):
-            while any(other.task == action.task for other in self._in_flight.values()):
-                turn = self._turn
-                await turn.wait()
+        """Make an action that a person asked for, once nothing else has its task."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                while action.key in self._in_flight or self._is_busy(action.task):
+                    turn = self._turn
+                    await turn.wait()
+        except TimeoutError:
+            return Refused("Nightcrew has been at work on it for a while; try again when that has ended")
         self._in_flight[action.key] = action
-        self._pauses = {key: pause for key, pause in self._pauses.items() if str(action.task) not in key}
+        self._pauses = {key: pause for key, pause in self._pauses.items() if pause.task != action.task}
         return await self._run(action)
+
+    def _is_busy(self, task: TaskKey) -> bool:
+        return any(other.task == task and is_exclusive(other) for other in self._in_flight.values())
 
     async def _run(self, action: Action) -> ActionOutcome:
         try:
@@ -154,10 +174,10 @@ class Actor:
 
     async def _bounded(self, action: Action) -> ActionOutcome:
         try:
-            async with asyncio.timeout(ACTION_TIMEOUT_S):
+            async with asyncio.timeout(self._timeout_s):
                 return await perform(self._means, action)
         except TimeoutError:
-            return OutcomeOpen(f"it did not end within {ACTION_TIMEOUT_S:g} s")
+            return OutcomeOpen(f"it did not end within {self._timeout_s:g} s")
         except OutcomeUnknown as error:
             return OutcomeOpen(str(error))
         except Unavailable as error:
@@ -175,7 +195,7 @@ class Actor:
         count = before.count + 1 if before else 1
         pause_s = min(FIRST_PAUSE_S * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
         until_at = self._means.ports.clock.now() + timedelta(seconds=pause_s)
-        self._pauses[action.key] = Pause(count, until_at, one_line(outcome.why, 300))
+        self._pauses[action.key] = Pause(action.task, count, until_at, one_line(outcome.why, 300))
 
     async def _record(self, action: Action, outcome: Refused | OutcomeOpen) -> None:
         kind = "action.refused" if isinstance(outcome, Refused) else "action.unknown"

@@ -183,7 +183,10 @@ class Facade:
         return Answer(True, f"{task.key} is {target.value}")
 
     async def _task(self, key: TaskKey) -> Task:
-        return await self._means.task(key)
+        task = await self._means.task(key)
+        if key.project not in self._means.settings.projects:
+            raise Conflict(f"{key.project} is not configured; add it with `nightcrew project add`")
+        return task
 
     def _after(self, key: TaskKey) -> None:
         self._means.observer.touch(key)

@@ -1,18 +1,22 @@
 """The loop: observe, decide, act, on one screen. One tick at a time; a wake during a tick means one more."""
 
 import asyncio
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nightcrew.core.decide import Decision, decide
 from nightcrew.core.errors import Unavailable
+from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.world import World
 from nightcrew.engine.act import Actor
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.watch import watch_runs
 
-LEAST_BETWEEN_TICKS_S = 0.05
+LEAST_REST_S, MOST_REST_S = 0.005, 0.05
+"""Bounds of the rest that every tick is followed by, woken or not. It is a quarter of what the tick took, so that
+wakes in a row leave time to others, and what follows an action is hardly kept waiting."""
 
 
 @dataclass(slots=True)
@@ -38,6 +42,7 @@ class Loop:
         self._on_tick = on_tick
         self._woken = asyncio.Event()
         self._stop = asyncio.Event()
+        self._failed: dict[TaskKey, str] = {}
         self.state = LoopState()
         self.actor = Actor(means, wake=self.wake)
 
@@ -56,16 +61,18 @@ class Loop:
 
     async def run(self) -> None:
         """Tick until stopped; then let actions under way end."""
+        clock = self._means.ports.clock
         async with asyncio.TaskGroup() as group:
             watcher = group.create_task(watch_runs(self._means.ports, self.wake), name="watch")
             while not self._stop.is_set():
                 self._woken.clear()
+                began = clock.monotonic()
                 try:
                     await self.tick(group)
                 except Unavailable as error:
                     # The store does not answer (locked, disk full): nothing is decided until it does.
                     self.state = replace(self.state, problem=str(error))
-                await self._rest()
+                await self._rest(clock.monotonic() - began)
             watcher.cancel()
 
     async def tick(self, group: asyncio.TaskGroup) -> None:
@@ -73,9 +80,7 @@ class Loop:
         world = await self._means.observer.observe(
             group, in_flight=self.actor.in_flight, deferred=self.actor.deferred(), wake=self.wake
         )
-        decision = decide(world)
-        for key, trace in decision.errors.items():
-            self._dump(world, f"{key}: {trace}")
+        decision = self._decide(world)
         if not self._stop.is_set():
             for action in decision.actions:
                 self.actor.start(action, group)
@@ -84,9 +89,22 @@ class Loop:
         if self._on_tick is not None:
             self._on_tick(self.state)
 
-    async def _rest(self) -> None:
+    def _decide(self, world: World) -> Decision:
+        """The decision. A world about which none can be made is written down, once as long as it fails the same way."""
+        try:
+            decision = decide(world)
+        except Exception:
+            self._dump(world, traceback.format_exc())
+            raise
+        for key, trace in decision.errors.items():
+            if self._failed.get(key) != trace:
+                self._dump(world, f"{key}: {trace}")
+        self._failed = dict(decision.errors)
+        return decision
+
+    async def _rest(self, took_s: float) -> None:
         """Until the time that the decision named, or a wake."""
-        await asyncio.sleep(LEAST_BETWEEN_TICKS_S)
+        await asyncio.sleep(min(max(took_s / 4, LEAST_REST_S), MOST_REST_S))
         wake_at = self.state.next_tick_at
         pause_s = self._means.settings.interval_s
         if wake_at is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from nightcrew.core.actions import Action
 from nightcrew.core.errors import PortError
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.issue import Issue
@@ -31,6 +31,8 @@ PROJECT_TIMEOUT_S = 120.0
 PATIENCE_S = 3.0
 """How long a look waits for slow projects. They are read on beside it, and are in the next look."""
 PROGRAM_FOR_S = 60.0
+TASKS_AT_ONCE = 6
+"""Tasks of a project that are read at the same time. More would only queue at the forge's connections."""
 _IN_WORK = frozenset({Status.IN_PROGRESS, Status.NEEDS_REVIEW, Status.IN_REVIEW})
 
 PAUSED = "engine.paused"
@@ -58,6 +60,9 @@ class ProjectMemory:
     candidates: tuple[Candidate, ...] = ()
     problem: str = ""
     read_at: float | None = None
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
+    is_first: bool = True
+    """Nothing has been read yet since the start."""
 
 
 class Observer:
@@ -96,9 +101,24 @@ class Observer:
         facts = self._projects[slug].facts
         return facts.settings if facts is not None else self._settings.projects[slug]
 
+    def base_sha(self, slug: str) -> Sha | None:
+        """Where the base branch was when it was last looked at, None if that is not known or not what holds now."""
+        memory = self._projects[slug]
+        return memory.facts.base_sha if memory.facts is not None and not memory.problem else None
+
     def problems(self) -> tuple[str, ...]:
-        """What could not be read at the last look, by project."""
-        return tuple(f"{slug}: {memory.problem}" for slug, memory in self._projects.items() if memory.problem)
+        """What could not be read at the last look, what is wrong with a repository's own settings, and which issues
+        are left alone since who asked for them cannot be told, by project."""
+        found = [
+            (slug, words)
+            for slug, memory in self._projects.items()
+            for words in (
+                memory.problem,
+                memory.facts.problem if memory.facts is not None else "",
+                _describe_unclear(memory.candidates),
+            )
+        ]
+        return tuple(f"{slug}: {words}" for slug, words in found if words)
 
     def pulls_of(self, slug: str) -> PullReader:
         return self._projects[slug].pulls
@@ -160,10 +180,13 @@ class Observer:
                     await memory.issues.refresh()
                     memory.read_at = now
                 await self._read_tasks(memory, tasks, dirty, due=due)
-                memory.candidates = await memory.issues.candidates(
-                    self.project_settings(slug), (task.key.number for task in tasks)
-                )
-            memory.problem = ""
+                if due or dirty:
+                    memory.candidates = await memory.issues.candidates(
+                        self.project_settings(slug), (task.key.number for task in tasks)
+                    )
+            memory.is_first = False
+            if due:
+                memory.problem = ""  # a look that reads no list cannot tell that it is readable again
         except (PortError, TimeoutError) as error:
             memory.problem = str(error) or "it did not answer in time"
             memory.read_at = now
@@ -176,13 +199,13 @@ class Observer:
     async def _read_tasks(
         self, memory: ProjectMemory, tasks: list[Task], dirty: frozenset[TaskKey], *, due: bool
     ) -> None:
-        listed = memory.issues.memory.issues
+        listed, first = memory.issues.memory.issues, memory.is_first
         async with asyncio.TaskGroup() as group:
             for task in tasks:
                 key, issue = task.key, listed.get(task.key.number)
                 if not (due or key in dirty or (key not in memory.sights and task.status is not Status.DONE)):
                     continue
-                if task.status is Status.DONE and issue is None and task.moving_to is None:
+                if _is_over(task) and issue is None and key not in dirty and not (first and _is_untold(task)):
                     memory.sights.pop(key, None)
                 elif issue is None or key in dirty or _is_in_work(task):
                     group.create_task(self._read_task(memory, task, None))
@@ -192,6 +215,10 @@ class Observer:
                     memory.sights[key] = TaskSight(Known(issue), Known(None), answered=False)
 
     async def _read_task(self, memory: ProjectMemory, task: Task, listed: Issue | None) -> None:
+        async with memory.turns:
+            await self._read_now(memory, task, listed)
+
+    async def _read_now(self, memory: ProjectMemory, task: Task, listed: Issue | None) -> None:
         touched = self._touched.get(task.key, 0)
         issue = Known(listed) if listed is not None else await memory.issues.read(task.key.number)
         pull = await memory.pulls.read(task)
@@ -241,13 +268,36 @@ class Observer:
     def _memory(self, slug: str) -> ProjectMemory:
         ports, project = self._ports, self._settings.projects[slug]
         forge = ports.forge_of(self._settings, slug)
+        issues = IssueView(forge.tracker, ports.clock, slug)
         return ProjectMemory(
             reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
-            issues=IssueView(forge.tracker, ports.clock, slug),
-            pulls=PullReader(forge.scm, ports.workspace, ports.store, slug),
+            issues=issues,
+            pulls=PullReader(forge.scm, ports.workspace, ports.store, slug, may_write=issues.may_write),
         )
+
+
+def _is_over(task: Task) -> bool:
+    return task.status is Status.DONE and task.moving_to is None
+
+
+def _is_untold(task: Task) -> bool:
+    """Whether a service died between finishing a task and saying so on its issue."""
+    return f"`{Status.DONE.value}`" not in task.told
 
 
 def _is_in_work(task: Task) -> bool:
     """Whether its issue is read directly: lists lag, and what is at work must not."""
     return task.status in _IN_WORK or task.moving_to is not None
+
+
+def _describe_unclear(candidates: tuple[Candidate, ...]) -> str:
+    """Words about issues that ask to become tasks, where whether the one who asked may write could not be read."""
+    unclear = [
+        (item.issue.number, item.asked_by_writer.why)
+        for item in candidates
+        if isinstance(item.asked_by_writer, Unknown)
+    ]
+    if not unclear:
+        return ""
+    names = ", ".join(f"#{number}" for number, _ in unclear[:5]) + (", …" if len(unclear) > 5 else "")
+    return f"whether {names} was asked for by someone with write access could not be read ({unclear[0][1]})"

@@ -16,7 +16,7 @@ def read_piece(folder: Path, *, offset: int, limit: int, ended: bool, raw: bool,
     """Whole lines from `offset` (bytes), at most `limit` bytes. A last line without an end is held back until the run
     has ended."""
     path = folder / OUTPUT_FILE
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return LogPiece("", offset, ended)
     with path.open("rb") as stream:
         size = stream.seek(0, 2)

@@ -8,10 +8,14 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 
 
 async def supervise(
-    name: str, start: Callable[[], Awaitable[None]], *, report: Callable[[str, BaseException], None]
+    name: str,
+    start: Callable[[], Awaitable[None]],
+    *,
+    report: Callable[[str, BaseException], None],
+    first_pause_s: float = FIRST_PAUSE_S,
 ) -> None:
     """Run `start` again each time it raises, after 1, 2, 4, … up to 60 s; return when it returns."""
-    pause_s = FIRST_PAUSE_S
+    pause_s = first_pause_s
     while True:
         try:
             await start()

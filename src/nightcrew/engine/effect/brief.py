@@ -1,5 +1,7 @@
 """The run folder of a run about to start: the whole prompt, and the files and command of its CLI."""
 
+import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.policy.merging import counted_checks
+from nightcrew.core.policy.merging import OWN_PREFIX, counted_checks
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import FailedCheck, PastAttempt, PromptInput, build_prompt
 from nightcrew.core.report import render_report_instructions
@@ -21,6 +23,9 @@ from nightcrew.ports.agent import AgentCommand, AgentJob
 
 REPORT_FILE = "report.json"
 PROMPT_FILE = "prompt.md"
+SHOW_FILE = "show.json"
+"""How the run's output is made readable, for those who look at it later."""
+
 _DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "README.md")
 _MAX_FAILED_CHECKS = 5
 
@@ -44,13 +49,18 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> AgentCommand:
     write_private(folder / PROMPT_FILE, prompt)
     for name, content in command.files.items():
         write_private(folder / name, content)
+    rules = [{"match": dict(rule.match), "show": rule.show, "prefix": rule.prefix} for rule in command.show]
+    write_private(folder / SHOW_FILE, json.dumps(rules))
     return command
 
 
 def write_private(path: Path, content: str) -> None:
-    """Write a file that only its owner may read."""
-    path.touch(mode=0o600)
-    path.write_text(content, encoding="utf-8", errors="replace")
+    """Write a file that only its owner may read. What stands there is replaced, never written through: an agent can
+    put a link or a pipe into its run folder."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as stream:
+        stream.write(content)
 
 
 async def _prompt(means: Means, run: Run) -> str:
@@ -168,7 +178,7 @@ async def _failed_checks(means: Means, run: Run, task: Task) -> tuple[FailedChec
 
 def own_check_log(means: Means, slug: str, sha: Sha, name: str) -> str:
     """The kept log of an engine check, empty if there is none."""
-    path = check_log_path(means, slug, sha, name)
+    path = check_log_path(means, slug, sha, name.removeprefix(OWN_PREFIX))
     return path.read_text(encoding="utf-8", errors="replace")[-200_000:] if path.is_file() else ""
 
 

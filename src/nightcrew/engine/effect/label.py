@@ -19,14 +19,16 @@ LABELS: dict[str, LabelSpec] = {
 
 
 async def set_status_label(means: Means, key: TaskKey, status: Status) -> None:
-    """Make the labels on the issue say exactly `status`, look, and record that they do. A deleted issue is fine."""
+    """Make the labels on the issue say exactly `status`, look, and record that they do. An issue that is not found is
+    fine: the move stays unfinished until the issue is seen again, or its task is done."""
     tracker = means.forge(key).tracker
     try:
         issue = await tracker.fetch_issue(key.project, key.number)
         if not _says(issue, status):
             issue = await _change(means, key, issue, status)
     except Missing:
-        await means.ports.store.settle_status(key)
+        if status is Status.DONE:
+            await means.ports.store.settle_status(key)
         return
     means.observer.note(key, issue)
     if _says(issue, status):

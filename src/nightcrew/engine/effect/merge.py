@@ -5,7 +5,8 @@ from dataclasses import replace
 from nightcrew.core.actions import ActionOutcome, Done, MergePull, OutcomeOpen, Refused
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.known import Unknown
-from nightcrew.core.lifecycle import Status
+from nightcrew.core.lifecycle import Status, parse_status_labels
+from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import Merged, MergeRefused, PullView
 from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.run import Role, Run
@@ -18,15 +19,18 @@ from nightcrew.engine.effect.means import Means, subject
 async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
     """Merge exactly `head_sha`, if the gate is open now as well."""
     key = action.task
-    view, pull, labels = await _look_again(means, action)
+    view, pull, issue = await _look_again(means, action)
+    others = [status for status in parse_status_labels(issue.labels) if status is not view.task.status]
+    if not issue.is_open or others:
+        return Refused(f"the issue says {others[0].value} by now" if others else "the issue is closed by now")
     if pull is None:
         return Refused("the pull request could not be read")
     if pull.pull.head_sha != action.head_sha or view.task.status is not Status.IN_REVIEW:
         return Refused("the head or the status has moved")
-    gate = evaluate(GateView(view, pull, means.project(key), labels))
+    gate = evaluate(GateView(view, pull, means.project(key), issue.labels))
     if not gate.is_open:
         return Refused(gate.words)
-    title, message = await _texts(means, view, action)
+    title, message = _texts(means, view, action, issue)
     scm, method = means.forge(key).scm, means.project(key).merge.method
     try:
         answer = await means.journal.effect(
@@ -48,7 +52,7 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
             return Refused(f"the forge refused the merge: {why}")
 
 
-async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullView | None, tuple[str, ...]]:
+async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullView | None, Issue]:
     key, store = action.task, means.ports.store
     task = await means.task(key)
     issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
@@ -60,13 +64,10 @@ async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullVi
         runs=await store.load_runs(task=key),
         verdicts=await store.load_verdicts(task=key),
     )
-    labels = issue.labels if issue.is_open else (*issue.labels, *means.project(key).merge.hold_labels)
-    return view, None if isinstance(observed, Unknown) else observed.value, labels
+    return view, None if isinstance(observed, Unknown) else observed.value, issue
 
 
-async def _texts(means: Means, view: TaskView, action: MergePull) -> tuple[str, str]:
-    key = action.task
-    issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
+def _texts(means: Means, view: TaskView, action: MergePull, issue: Issue) -> tuple[str, str]:
     author = _last_author(view)
     verdict = view.verdict_for(action.head_sha)
     report = author.outcome.report if author and author.outcome else None
@@ -75,7 +76,7 @@ async def _texts(means: Means, view: TaskView, action: MergePull) -> tuple[str, 
         author=author.agent if author else "unknown",
         reviewer=verdict.agent if verdict else "unknown",
         head_sha=action.head_sha,
-        trailers=means.project(key).commit.trailers,
+        trailers=means.project(action.task).commit.trailers,
     )
     return render_merge_title(issue, action.pull), message
 

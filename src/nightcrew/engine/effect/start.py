@@ -100,7 +100,12 @@ async def _why_not(means: Means, action: StartRun, task: Task) -> str:
 
 
 async def _bring_up(means: Means, run: Run) -> ActionOutcome:
-    await _move(means, run)
+    if run.agent not in means.ports.agents:
+        await _fail(means, run, Missing(f"there is no agent {run.agent} in the settings any more"))
+        return Done(f"there is no agent {run.agent} any more")
+    moved = await _move(means, run)
+    if moved:
+        return Refused(moved)
     try:
         cwd, run = await _place(means, run)
         command = await write_brief(means, run, cwd)
@@ -117,17 +122,20 @@ async def _bring_up(means: Means, run: Run) -> ActionOutcome:
     return Done()
 
 
-async def _move(means: Means, run: Run) -> None:
-    """The status that goes with the role."""
+async def _move(means: Means, run: Run) -> str:
+    """Move to the status that goes with the role; says why not, if the task has moved elsewhere."""
     if run.role not in _MOVES:
-        return
+        return ""
     source, target, evidence = _MOVES[run.role]
     task = await means.task(run.task)
     if task.status is source:
         event = means.status_event(run.task, edge(source, target, evidence), f"{run.agent} starts", run=run.id)
         change = _count_attempt if run.role is Role.AUTHOR else None
         await means.ports.store.change_status(run.task, edge(source, target, evidence), event=event, change=change)
+    elif task.status is not target:
+        return f"its status is {task.status.value} by now"
     await set_status_label(means, run.task, target)
+    return ""
 
 
 def _count_attempt(task: Task) -> Task:
@@ -159,8 +167,11 @@ async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
     project = means.project(run.task)
     task = await means.task(run.task)
     base_ref = task.base_ref or await _base_ref(means, run.task)
-    await workspace.fetch(run.task.project, await scm.fetch_remote(run.task.project))
-    spec = WorkspaceSpec(run.task.project, run.task.number, task.branch, base_ref, run.id, run.head_sha)
+    if run.attempt > 1 or task.pull is not None or not await _is_fetched(means, run.task.project, base_ref):
+        await workspace.fetch(run.task.project, await scm.fetch_remote(run.task.project))
+    # A branch whose pull request a person closed is gone on with: nothing is ever forced over it.
+    start = run.head_sha or await workspace.find_branch(run.task.project, task.branch)
+    spec = WorkspaceSpec(run.task.project, run.task.number, task.branch, base_ref, run.id, start)
     checkout = await means.journal.effect(
         "workspace.ensure",
         subject(run.task, run.id),
@@ -177,6 +188,15 @@ async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
     for warning in (*checkout.warnings, *warnings):
         await means.ports.store.record_event(means.event("workspace.warning", warning, task=run.task, run=run.id))
     return checkout.path, run
+
+
+async def _is_fetched(means: Means, project: str, base_ref: str) -> bool:
+    """Whether the base is here as the last look saw it on the forge: a first attempt needs no more than that."""
+    seen = means.observer.base_sha(project)
+    try:
+        return seen is not None and await means.ports.workspace.find_branch(project, base_ref) == seen
+    except Missing:
+        return False
 
 
 async def _base_ref(means: Means, key: TaskKey) -> str:
@@ -226,6 +246,8 @@ async def _fail(means: Means, run: Run, error: PortError) -> None:
     event = means.event("run.failed_to_start", str(error), task=run.task, run=run.id)
     if run.role is Role.AUTHOR:
         await means.ports.workspace.release(run.task.project, run.task.number, lease=run.id)
+    elif run.role is Role.REVIEWER:
+        await means.ports.workspace.remove_checkout(run.task.project, run.id)
     await means.ports.store.save_run(ended, event=event)
 
 

@@ -49,6 +49,8 @@ async def move_status(means: Means, action: MoveStatus) -> ActionOutcome:
     moved_by_person = await label_moved(means, task)
     if moved_by_person:
         return Refused(moved_by_person)
+    if action.source is Status.DONE and not await _is_open(means, task):
+        return Refused("its issue is closed; reopen it to have it done anew")
     if task.status is action.source:
         await _write_move(means, task, action)
     elif task.status is not action.target:
@@ -134,6 +136,9 @@ async def record_route(means: Means, action: RecordRoute) -> ActionOutcome:
     task = await means.task(action.task)
     if task.status is not action.source:
         return Refused(f"its status is {task.status.value} by now")
+    moved_by_person = await label_moved(means, task)
+    if moved_by_person:
+        return Refused(moved_by_person)
     await store.record_route(action.task, action.route, at=means.ports.clock.now())
     if action.source is Status.NEW:
         step = edge(Status.NEW, Status.ROUTED, Evidence.ROUTE)
@@ -145,6 +150,11 @@ async def record_route(means: Means, action: RecordRoute) -> ActionOutcome:
         event = means.event("task.rerouted", action.why, task=action.task, agent=action.route.agent)
         await store.record_event(event)
     return Done()
+
+
+async def _is_open(means: Means, task: Task) -> bool:
+    issue = await means.forge(task.key).tracker.fetch_issue(task.key.project, task.key.number)
+    return issue.is_open
 
 
 async def label_moved(means: Means, task: Task) -> str:

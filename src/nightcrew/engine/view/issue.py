@@ -30,6 +30,8 @@ class IssueMemory:
     full_at: float | None = None
     permissions: dict[str, tuple[float, bool]] = field(default_factory=dict)
     askers: dict[tuple[int, str], str | None] = field(default_factory=dict)
+    missed: set[int] = field(default_factory=set)
+    """Issues that were not found at the last read: it takes a second one to take them for gone."""
 
 
 class IssueView:
@@ -69,14 +71,18 @@ class IssueView:
         return known if known is not None and known.updated_at > issue.updated_at else issue
 
     async def read(self, number: int) -> Observed[Issue | None]:
-        """One issue as it is now; Known(None) if it is gone."""
+        """One issue as it is now; Known(None) if it is gone: the forge says deleted, or does not find it twice."""
         try:
             issue = await self._tracker.fetch_issue(self._project, number)
-        except Missing:
+        except Missing as error:
+            if not error.gone and number not in self.memory.missed:
+                self.memory.missed.add(number)
+                return Unknown("it was not found, and is looked for once more")
             self.memory.issues.pop(number, None)
             return Known(None)
         except PortError as error:
             return Unknown(str(error))
+        self.memory.missed.discard(number)
         self.note(issue)
         return Known(issue)
 

@@ -1,12 +1,13 @@
 """What is known of one pull request: itself, its checks, reviews, files and rules, and who wrote its commits."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Pull, PullView, Review
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
@@ -28,23 +29,37 @@ async def observed(awaitable: Awaitable[T]) -> Observed[T]:
 class PullReader:
     """Reads pull requests of one project, every part for one head SHA."""
 
-    def __init__(self, scm: Scm, workspace: Workspace, store: Store, project: str) -> None:
+    def __init__(
+        self,
+        scm: Scm,
+        workspace: Workspace,
+        store: Store,
+        project: str,
+        *,
+        may_write: Callable[[str], Awaitable[bool]],
+    ) -> None:
         self._scm = scm
         self._workspace = workspace
         self._store = store
         self._project = project
+        self._may_write = may_write
         self._agents_in: dict[tuple[int, Sha], frozenset[str]] = {}
+        self._missed: set[int] = set()
 
     async def read(self, task: Task) -> Observed[PullView | None]:
-        """The pull request of a task. Known(None) if it has none."""
+        """The pull request of a task. Known(None) if it has none, or it was not found twice."""
         if task.pull is None:
             return Known(None)
         try:
             pull = await self._scm.fetch_pull(self._project, task.pull)
-        except Missing:
+        except Missing as error:
+            if not error.gone and task.pull not in self._missed:
+                self._missed.add(task.pull)
+                return Unknown("it was not found, and is looked for once more")
             return Known(None)
         except PortError as error:
             return Unknown(str(error))
+        self._missed.discard(task.pull)
         if not pull.is_open:
             nothing = Unknown("the pull request is not open")
             return Known(PullView(pull, nothing, nothing, nothing, nothing, nothing, nothing))
@@ -71,23 +86,27 @@ class PullReader:
         )
 
     async def _others_reviews(self, task: Task, number: int) -> tuple[Review, ...]:
-        """Reviews by others. Nightcrew's own are known by their recorded ids, never by the account's name."""
+        """Reviews by people with write access: nobody else's approve or object, as on GitHub. Nightcrew's own are known
+        by their recorded ids, never by the account's name."""
         own = await self._store.load_review_ids(task.key)
         reviews = await self._scm.list_reviews(self._project, number)
-        return tuple(review for review in reviews if review.id not in own)
+        return tuple([review for review in reviews if review.id not in own and await self._counts(review)])
+
+    async def _counts(self, review: Review) -> bool:
+        return not review.is_bot and review.author != GHOST and await self._may_write(review.author)
 
     async def _agents(self, task: Task, pull: Pull) -> frozenset[str]:
-        """The agents with a commit in base..head: by the commits themselves, and by the runs that made commits."""
+        """The agents with a commit in base..head: by the commits themselves, and by the runs that left one of them.
+        Work of the task that was merged before is in neither."""
         key = (pull.number, pull.head_sha)
         if key not in self._agents_in:
             base = await self._merge_base(pull)
             commits = await self._workspace.list_commits(self._project, base=base, head=pull.head_sha)
             named = frozenset(agent for commit in commits for agent in commit.agents)
+            heads = {commit.sha for commit in commits}
             runs = await self._store.load_runs(task=task.key)
-            wrote = frozenset(
-                run.agent for run in runs if run.role is Role.AUTHOR and run.outcome and run.outcome.has_commits
-            )
-            self._agents_in[key] = named | wrote
+            made = (run for run in runs if run.role is Role.AUTHOR and run.outcome and run.outcome.has_commits)
+            self._agents_in[key] = named | {run.agent for run in made if run.outcome and run.outcome.head_sha in heads}
         return self._agents_in[key]
 
     async def _merge_base(self, pull: Pull) -> Sha:
