@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 import sys
 from collections.abc import AsyncIterator
@@ -22,6 +23,8 @@ from nightcrew.service.tool import TOOLS, install_command
 
 LEAST_FREE_BYTES = 2_000_000_000
 VERSION_TIMEOUT_S = 15.0
+LEAST_VERSION = {"git": (2, 38), "tmux": (3, 2)}
+"""git merge-tree --write-tree came with 2.38, tmux's read-only flag of attach with 3.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ async def _all(home: Home) -> list[Finding]:
         return [*findings, Finding("config", "error", str(error))]
     findings.append(Finding("config", "ok", str(home.config)))
     findings += [finding async for finding in _agents(home, settings)]
-    findings += [finding async for finding in _projects(settings)]
+    findings += [finding async for finding in _projects(home, settings)]
     return findings
 
 
@@ -69,7 +72,18 @@ async def _tools() -> AsyncIterator[Finding]:
             continue
         flag = "-V" if tool == "tmux" else "--version"
         done = await run_process([tool, flag], timeout_s=VERSION_TIMEOUT_S)
-        yield Finding(tool, "ok" if done.ok else "error", done.text.strip() or done.complaint)
+        words = done.text.strip() or done.complaint
+        if not done.ok or _version(words) < LEAST_VERSION[tool]:
+            least = ".".join(map(str, LEAST_VERSION[tool]))
+            yield Finding(tool, "error", f"{words} is too old", f"{least} or newer is needed")
+        else:
+            yield Finding(tool, "ok", words)
+
+
+def _version(words: str) -> tuple[int, ...]:
+    """The first two numbers of a version; a development build without any counts as new."""
+    found = re.search(r"(\d+)\.(\d+)", words)
+    return (int(found[1]), int(found[2])) if found else (99,)
 
 
 def _disk(home: Home) -> Finding:
@@ -106,14 +120,14 @@ async def _agents(home: Home, settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(f"agent {name}", "warning", f"{found} does not tell its version: {error}")
 
 
-async def _projects(settings: Settings) -> AsyncIterator[Finding]:
+async def _projects(home: Home, settings: Settings) -> AsyncIterator[Finding]:
     for slug, project in settings.projects.items():
         forge = settings.forges[project.forge]
         if forge.kind == "local":
             yield Finding(slug, "ok", "on the local forge")
             continue
         try:
-            token = await resolve_token(forge, environment=load_environment())
+            token = await resolve_token(forge, environment=load_environment(), base=home.root)
             access = await inspect_access(forge, token=token, project=slug)
         except NightcrewError as error:
             yield Finding(slug, "error", str(error))
