@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 AGENT_CLIS ?= .cache/agents
 TESTS ?= tests
 
-.PHONY: demo test check lint format test-agents bench wheel clean tools
+.PHONY: demo test test-crash check lint format test-agents bench wheel clean tools
 
 demo: $(VENV)/.ready
 	@$(BIN)/nightcrew demo $(if $(KEEP),--keep) $(if $(AGENTS),--agents $(AGENTS))
@@ -16,6 +16,10 @@ test: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not agents" $(TESTS)
 
 check: test
+
+# kill -9 before and after every effect of a whole life, one at a time: a quarter of an hour.
+test-crash: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n auto -m crash tests/whole
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff format --check .

@@ -4,7 +4,9 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
+from typing import NoReturn
 
+from nightcrew.core.errors import NightcrewError
 from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.serving import serve
 from nightcrew.service.clock import SystemClock
@@ -36,6 +38,17 @@ async def _run(folder: Path, port: int, faults: bool) -> int:
             await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
             serving.cancel()
             waiting.cancel()
+    except ExceptionGroup as failed:
+        _unpack(failed)
     finally:
         forge.close()
     return 0
+
+
+def _unpack(failed: ExceptionGroup) -> NoReturn:
+    """Raise what a person can read (a taken port), if that is all that went wrong."""
+    match failed.exceptions:
+        case (NightcrewError() as error,):
+            raise error from None
+        case _:
+            raise failed

@@ -32,8 +32,8 @@ LEAVE_WITHIN_S = 4.8
 def run_service(home: Path, *, dry_run: bool = False) -> int:
     """`nightcrew serve`: run until a signal says stop. Agents outlive it."""
     require_tools()
+    configuration = load(Home(home))
     place = home_of(home)
-    configuration = load(place)
     if dry_run:
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
     configure_log(sys.stderr)

@@ -40,14 +40,15 @@ class Token:
         return text.replace(self.value, MASK)
 
 
-async def resolve_token(settings: ForgeSettings, *, environment: Mapping[str, str]) -> Token:
-    """The token for this forge: the configured reference (`env:NAME`, `file:PATH`), else the usual variables, else
-    what `gh auth token` says for the same host. Variables meant for github.com are not given to another server.
+async def resolve_token(settings: ForgeSettings, *, environment: Mapping[str, str], base: Path = Path()) -> Token:
+    """The token for this forge: the configured reference (`env:NAME`, or `file:PATH` from `base`), else the usual
+    variables, else what `gh auth token` says for the same host. Variables meant for github.com are not given to
+    another server.
 
     Raises ConfigError with what to do when there is none, or when what was found cannot be one.
     """
     if settings.token:
-        return _checked(_referenced(settings, environment), settings)
+        return _checked(_referenced(settings, environment, base), settings)
     host = _web_host(settings.base_url)
     usual = GITHUB_VARIABLES if host == "github.com" or host.endswith(".ghe.com") else ENTERPRISE_VARIABLES
     for name in (OWN_VARIABLE, *usual):
@@ -59,7 +60,7 @@ async def resolve_token(settings: ForgeSettings, *, environment: Mapping[str, st
     raise _problem(settings, f"no token for {host}", f"set {OWN_VARIABLE}, or run `gh auth login --hostname {host}`")
 
 
-def _referenced(settings: ForgeSettings, environment: Mapping[str, str]) -> Token:
+def _referenced(settings: ForgeSettings, environment: Mapping[str, str], base: Path) -> Token:
     kind, _, name = settings.token.partition(":")
     if kind == "env" and name:
         value = environment.get(name, "").strip()
@@ -67,7 +68,7 @@ def _referenced(settings: ForgeSettings, environment: Mapping[str, str]) -> Toke
             raise _problem(settings, f"variable {name} is not set", f"set {name} before starting Nightcrew")
         return Token(value, f"variable {name}")
     if kind == "file" and name:
-        path = Path(name).expanduser()
+        path = base / Path(name).expanduser()
         try:
             return Token(path.read_text(encoding="utf-8").strip(), f"file {path}")
         except (OSError, UnicodeDecodeError) as error:

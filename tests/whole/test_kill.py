@@ -1,0 +1,191 @@
+"""kill -9 at the effects, and start again: the end is the same as without, and nothing was done twice."""
+
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.waiting import eventually
+from tests.whole.stage import APPROVE, Stage, attempt, git, says, staged
+
+SOURCE = Path(__file__).parents[2] / "src" / "nightcrew" / "engine"
+_CALL = re.compile(r"journal\.effect\(\s*\"([a-z_.]+)\"")
+
+Moment = tuple[str, str, int]
+
+# How often each kind comes in the two stories below, so that each single one can be the last thing that happens.
+MERGED = {
+    "label.add": 10, "label.remove": 9, "workspace.ensure": 2, "session.start": 4, "branch.push": 2, "pull.create": 1,
+    "checkout.ensure": 2, "review.post": 2, "status.post": 6, "workspace.collect": 2, "comment.create": 1,
+    "comment.edit": 2, "pull.merge": 1, "branch.delete": 1, "workspace.remove": 1,
+}  # fmt: skip
+CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
+
+
+def kinds_in_the_source() -> frozenset[str]:
+    return frozenset(kind for path in SOURCE.rglob("*.py") for kind in _CALL.findall(path.read_text()))
+
+
+async def keep_alive(stage: Stage, done: Callable[[], Any], within_s: float = 80.0) -> int:
+    """Start the service again whenever it was killed, until `done`; how often it was killed."""
+    kills = 0
+
+    def look() -> Any:
+        nonlocal kills
+        assert stage.service is not None
+        code = stage.service.poll()
+        if code is not None:
+            assert code == -9, f"it ended with {code}\n{stage.tail()}"
+            kills += 1
+            stage.start()
+        return done()
+
+    await eventually(look, within_s=within_s, every_s=0.05, what=f"the story's end\n{stage.tail(120)}")
+    return kills
+
+
+def is_done(stage: Stage, number: int) -> bool:
+    task = stage.task(number)
+    return bool(task and task["status"] == "done" and task["moving_to"] is None and "`done`" in task["told"])
+
+
+async def tell_merged(moments: Sequence[Moment] = ()) -> list[str]:
+    """An issue whose first attempt is sent back, and whose second is merged; the effects, as `phase kind`."""
+    async with staged() as stage:
+        wrong, right = attempt({"answer.txt": "41\n"}), attempt({"answer.txt": "42\n"})
+        findings = [{"path": "answer.txt", "line": 1, "text": "It is 42."}]
+        stage.play("Find the answer", [wrong, right], [says("request_changes", "Wrong.", findings=findings), APPROVE])
+        number = await stage.file_issue("Find the answer")
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: is_done(stage, number))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        await _look_at_merged(stage, number)
+        return stage.effects()
+
+
+async def _look_at_merged(stage: Stage, number: int) -> None:
+    (pull,) = await stage.pulls()
+    pull = await stage.get(f"/pulls/{pull['number']}")
+    assert pull["merged"]
+    assert stage.git("rev-parse", "main") == pull["merge_commit_sha"]
+    assert stage.git("rev-list", "--count", "main") == "2", "merged once"
+    assert stage.git("show", "main:answer.txt") == "42"
+    assert stage.git("branch", "--format=%(refname:short)") == "main"
+    assert await stage.labels(number) == ["nightcrew", "status:done"]
+    assert (await stage.get(f"/issues/{number}"))["state"] == "closed"
+    assert len(await stage.comments(number)) == 1
+    reviews = await stage.get(f"/pulls/{pull['number']}/reviews")
+    marks = Counter(review["body"].split("\n")[0] for review in reviews)
+    assert len(marks) == 2
+    assert set(marks.values()) == {1}, "each verdict is posted once"
+    _look_at_runs(stage, {"author": 2, "reviewer": 2})
+    assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+    assert stage.workspaces() == []
+    await eventually(lambda: not stage.sessions(), what="no session to be left")
+
+
+def _look_at_runs(stage: Stage, wanted: dict[str, int]) -> None:
+    starts = Counter(start["folder"] for start in stage.starts())
+    assert set(starts.values()) == {1}, f"a run was started twice: {starts}"
+    assert Counter(run["role"] for run in stage.runs()) == wanted
+    assert {str(stage.home.root / run["folder"]) for run in stage.runs()} == set(starts)
+    assert {run["state"] for run in stage.runs()} == {"ended"}
+
+
+async def tell_closed(moments: Sequence[Moment] = ()) -> list[str]:
+    """A task that is filed through the service, and set to done by hand while its author works."""
+    async with staged() as stage:
+        stage.play("Never mind", [attempt({"answer.txt": "half"}, gate=stage.gate("never"))])
+        stage.start(die_at=moments)
+        number = await _file(stage)
+        kills = await keep_alive(stage, lambda: len(stage.starts("author")) == 1)
+        answer = await stage.bob.post(f"/issues/{number}/labels", json={"labels": ["status:done"]})
+        assert answer.status_code == 200
+        kills += await keep_alive(stage, lambda: is_done(stage, number))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills <= len(moments)
+        assert await stage.labels(number) == ["nightcrew", "status:done"]
+        issues = [issue for issue in await stage.get("/issues?state=all") if "pull_request" not in issue]
+        assert [issue["state"] for issue in issues] == ["closed"]
+        assert await stage.pulls() == []
+        assert stage.git("rev-list", "--count", "main") == "1"
+        _look_at_runs(stage, {"author": 1})
+        assert stage.workspaces() == []
+        await eventually(lambda: not stage.sessions(), what="no session to be left")
+        assert _salvaged(stage), "what the author had done is kept"
+        return stage.effects()
+
+
+async def _file(stage: Stage) -> int:
+    """File it; where the service died of that, look whether it is there before asking again, as a person would."""
+
+    async def filed() -> Any:
+        assert stage.service is not None
+        code = stage.service.poll()
+        if code is not None:
+            assert code == -9, f"it ended with {code}\n{stage.tail()}"
+            stage.start()
+        issues = await stage.get("/issues?state=all")
+        if not issues:
+            await stage.cli("task", "add", "Never mind", "--body", "Half of it.")
+        return issues
+
+    issues = await eventually(filed, every_s=0.2, within_s=30, what="the issue to be filed")
+    return int(issues[0]["number"])
+
+
+def _salvaged(stage: Stage) -> str:
+    (engine,) = stage.home.repos.glob("*/engine.git")
+    return git(f"--git-dir={engine}", "for-each-ref", "--format=%(refname)", "refs/nightcrew/salvage/")
+
+
+STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dict[str, int]]] = {
+    "merged": (tell_merged, MERGED),
+    "closed": (tell_closed, CLOSED),
+}
+
+
+def alternating(first: int, kinds: Sequence[str]) -> list[Moment]:
+    """Each kind once, before and after in turns."""
+    return [(("before", "after")[(index + first) % 2], kind, 1) for index, kind in enumerate(sorted(kinds))]
+
+
+def test_every_kind_of_effect_has_its_kills():
+    assert kinds_in_the_source() == {*MERGED, *CLOSED}
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.crash)], ids=["one-half", "other-half"])
+@pytest.mark.parametrize("story", STORIES)
+async def test_killed_at_each_kind_of_effect_in_turn(story: str, first: int):
+    """One task lives through a death at each kind of effect."""
+    tell, kinds = STORIES[story]
+    await tell(alternating(first, list(kinds)))
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize(
+    ("story", "phase", "kind", "nth"),
+    [
+        (story, phase, kind, nth)
+        for story, (_, kinds) in STORIES.items()
+        for kind, count in kinds.items()
+        for nth in range(1, count + 1)
+        for phase in ("before", "after")
+    ],
+)
+async def test_killed_at_one_effect(story: str, phase: str, kind: str, nth: int):
+    tell, _ = STORIES[story]
+    await tell([(phase, kind, nth)])
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("story", STORIES)
+async def test_the_counts_are_those_of_an_undisturbed_run(story: str):
+    """What the single kills above are counted by; how often a comment is edited depends on the pace."""
+    tell, kinds = STORIES[story]
+    seen = Counter(effect.partition(" ")[2] for effect in await tell(()) if effect.startswith("before "))
+    assert {kind: seen[kind] >= count for kind, count in kinds.items()} == dict.fromkeys(kinds, True), seen
