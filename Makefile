@@ -33,6 +33,7 @@ format: $(VENV)/.ready-dev
 
 # Installs the real CLIs, versions pinned, into a cached folder, and drives them against a model server on loopback.
 test-agents: $(VENV)/.ready-dev
+	NIGHTCREW_AGENT_CLIS="$(AGENT_CLIS)" $(BIN)/python -m tests.agents_real.install
 	NIGHTCREW_AGENT_CLIS="$(AGENT_CLIS)" $(BIN)/python -m pytest -m agents tests/agents_real
 
 bench: $(VENV)/.ready-dev

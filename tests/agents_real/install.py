@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 PACKAGES = {"@anthropic-ai/claude-code": "2.1.197", "@openai/codex": "0.171.0"}
-FOLDER = Path(os.environ.get("NIGHTCREW_AGENT_CLIS") or Path(__file__).parents[2] / ".cache" / "agents")
+FOLDER = Path(os.environ.get("NIGHTCREW_AGENT_CLIS") or Path(__file__).parents[2] / ".cache" / "agents").absolute()
 TIME_LIMIT_S = 900
 
 

@@ -1,11 +1,14 @@
 """Reading commits, trees and differences from the engine's repository. Nothing is changed."""
 
 import codecs
+from collections.abc import Sequence
 
 from nightcrew.core.ids import Sha
 from nightcrew.ports.workspace import Commit
+from nightcrew.process import Completed
 from nightcrew.workspaces.build import find_merge_base
 from nightcrew.workspaces.commit import AGENT_TRAILER
+from nightcrew.workspaces.ref import parse_object_id
 from nightcrew.workspaces.repository import Repository
 
 _FIELDS = 5
@@ -50,8 +53,7 @@ async def load_diff(repository: Repository, *, base: Sha, head: Sha, limit: int)
 
 async def list_tree(repository: Repository, sha: Sha, *, limit: int) -> tuple[str, ...]:
     """Paths of files and links; submodules are not files."""
-    await repository.check_there(sha)
-    done = await repository.run("ls-tree", "-r", "-z", "--full-tree", sha, output_cap=(limit + 1) * _LONGEST_PATH)
+    done = await _list(repository, sha, "-r", output_cap=(limit + 1) * _LONGEST_PATH)
     paths: list[str] = []
     # What follows the last NUL is empty, or a path that was cut.
     for entry in done.stdout.split(b"\0")[:-1]:
@@ -65,15 +67,29 @@ async def list_tree(repository: Repository, sha: Sha, *, limit: int) -> tuple[st
 
 async def find_file(repository: Repository, sha: Sha, path: str, *, limit: int) -> str | None:
     """The text of a regular file; None for anything else, a link included, and for what is not UTF-8."""
-    await repository.check_there(sha)
     if not path or "\0" in path or path.startswith("/"):
+        await repository.check_there(sha)
         return None
-    listed = await repository.run("ls-tree", "-z", "--full-tree", sha, "--", path, ok=(0, 128))
+    listed = await _list(repository, sha, paths=(path,))
     for entry in listed.stdout.split(b"\0"):
         facts, _, name = entry.partition(b"\t")
         if name == path.encode("utf-8", "surrogateescape") and facts.startswith(b"100"):
             return await _load_text(repository, facts.split(b" ")[2].decode("ascii"), limit=limit)
     return None
+
+
+async def _list(
+    repository: Repository, sha: Sha, *options: str, paths: Sequence[str] = (), output_cap: int = 1_000_000
+) -> Completed:
+    """Entries of a commit's tree. Missing if it is not there, which is looked for only where git complains: an agent
+    waits for its prompt meanwhile. A path that git refuses gives nothing."""
+    if parse_object_id(sha) != sha:
+        await repository.check_there(sha)
+    words = ("ls-tree", "-z", "--full-tree", *options, f"{sha}^{{commit}}", "--", *paths)
+    done = await repository.run(*words, ok=(0, 128), output_cap=output_cap)
+    if done.returncode:
+        await repository.check_there(sha)
+    return done
 
 
 async def _load_text(repository: Repository, blob: str, *, limit: int) -> str | None:

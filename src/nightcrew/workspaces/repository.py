@@ -22,7 +22,7 @@ from nightcrew.process import Completed
 from nightcrew.workspaces.complaint import is_lock_left
 from nightcrew.workspaces.file import find_bytes, find_document, replace_document, replace_file
 from nightcrew.workspaces.git import LOCAL_TIMEOUT_S, Git
-from nightcrew.workspaces.ref import parse_object_id
+from nightcrew.workspaces.ref import find_ref, parse_object_id
 
 REMOTE = "refs/remotes/origin/"
 """Where the remote's branches are kept, in both repositories."""
@@ -147,9 +147,9 @@ class Repository:
         return TemporaryDirectory(dir=self.scratch, ignore_cleanup_errors=True)
 
     async def find_ref(self, name: str) -> Sha | None:
-        """The object of a ref of the engine's repository, by its full and exact name."""
-        done = await self.run("show-ref", "--verify", "--hash", "--", name, ok=(0, 1, 128))
-        return parse_object_id(done.text)
+        """The object of a ref of the engine's repository, by its full and exact name. Read as a file: it is asked for
+        so often that a process each time would be felt."""
+        return find_ref(self.engine, name)
 
     async def find_branch(self, branch: str) -> Sha | None:
         """A branch of the remote, as last fetched."""

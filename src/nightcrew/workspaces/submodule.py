@@ -10,7 +10,7 @@ from pathlib import Path
 from nightcrew.core.errors import Invalid, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.workspaces.complaint import clean
-from nightcrew.workspaces.file import find_document, is_folder
+from nightcrew.workspaces.file import find_document, is_folder, is_there
 from nightcrew.workspaces.git import Git
 from nightcrew.workspaces.push import check_address
 from nightcrew.workspaces.repository import Repository, safe_name
@@ -21,6 +21,8 @@ _FILE = ".gitmodules"
 
 async def fill_submodules(repository: Repository, git: Git, number: int, *, sha: Sha) -> tuple[str, ...]:
     """Put the submodules of commit `sha` into the worktree; returns a warning for each that could not be had."""
+    if not is_there(repository.tree(number) / _FILE):
+        return ()  # without it git knows of no submodules either
     links = await _list_links(repository, sha)
     if not links:
         return ()

@@ -4,7 +4,8 @@ Each page is a conditional request of its own, since a change on page 2 leaves t
 
 - While pages are read, an entry may vanish from one already read, and another slips over the border unseen. So if any
   page was new, those before the last are asked once more (usually 304, free); if their entries moved, all is read anew.
-- A full last page without `next` looks the same after one more entry was added behind it. So its ETag is not used.
+- A full last page without `next` looks the same after one more entry was added behind it. So its ETag is not used,
+  but for lists with the newest change first: what is added there comes to the front.
 """
 
 import re
@@ -90,7 +91,7 @@ async def _walk_once(source: Source, listing: Listing[T]) -> tuple[list[tuple[st
         if url in seen or len(seen) >= MOST_PAGES:
             raise Unavailable(f"the list {listing.url.partition('?')[0]} does not end")
         seen.add(url)
-        page = await source.fetch(url, listing.parse_page, trusts=_trusts)
+        page = await source.fetch(url, listing.parse_page, trusts=_trusts if listing.stop is None else _trusts_any)
         pages.append((url, page))
         if listing.stop is not None and page.value.keys and listing.stop(page.value.keys[-1]):
             break
@@ -108,6 +109,10 @@ async def _still_same(source: Source, listing: Listing[T], pages: list[tuple[str
 
 def _trusts(rows: Rows[Any], link: str) -> bool:
     return not rows.is_full or 'rel="next"' in link
+
+
+def _trusts_any(_rows: Rows[Any], _link: str) -> bool:
+    return True
 
 
 def parse_next(link: str, *, base_url: str) -> str | None:
