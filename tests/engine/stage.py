@@ -72,6 +72,7 @@ class Stage:
         projects: tuple[ProjectSettings, ...] = (ProjectSettings(PROJECT),),
         settings: Settings | None = None,
         login: str = "nightcrew-bot",
+        guards: Mapping[str, Any] | None = None,
     ) -> None:
         self.home = home
         self.clock = FakeClock()
@@ -83,6 +84,7 @@ class Stage:
         self.ids = FakeIds()
         self.agents = {name: FakeAgent(name) for name in agents}
         self.lookups: list[str] = []
+        self.guards = guards or {}  # what masks and scans, by the names of the ports; nothing does without
         self.missing: set[str] = set()
         self.edit: Edit = plain_edit
         self.auto_ci = True
@@ -118,6 +120,7 @@ class Stage:
             find_program=self._find_program,
             overlay=overlay,
             base_env=lambda: {"PATH": "/usr/bin:/bin"},
+            **self.guards,
         )
         self.observer = Observer(self.ports, self.settings)
         self.bus = Bus(store)

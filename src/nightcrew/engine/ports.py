@@ -1,6 +1,6 @@
 """Everything outside that the engine reaches, in one value. Concrete classes are chosen in `service.compose`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
 from nightcrew.ports.tracker import Tracker
 from nightcrew.ports.workspace import Workspace
+from nightcrew.secret.hit import Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,25 @@ class Forge:
     scm: Scm
 
 
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _no_hits(_diff: str) -> tuple[Hit, ...]:
+    return ()
+
+
+async def _no_files(_folder: Path) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """`resolve_env` turns an agent's variables (references and values) into values, when a run starts. `find_program`
     tells where a program is, or that it is not there. `overlay` reads a repository's own settings file over the
-    owner's settings of the project. `base_env` is the clean environment that runs start from."""
+    owner's settings of the project. `base_env` is the clean environment that runs start from. `mask` takes secrets
+    out of a text; `mask_folder` out of the files of a run's folder, and names those that had some; `scan` finds
+    secrets among the lines that a diff adds."""
 
     store: Store
     clock: Clock
@@ -41,6 +56,9 @@ class Ports:
     find_program: Callable[[str], str | None]
     overlay: Callable[[ProjectSettings, str], ProjectSettings]
     base_env: Callable[[], Mapping[str, str]]
+    mask: Callable[[str], str] = _as_it_is
+    mask_folder: Callable[[Path], Awaitable[tuple[str, ...]]] = _no_files
+    scan: Callable[[str], tuple[Hit, ...]] = _no_hits
 
     def forge_of(self, settings: Settings, project: str) -> Forge:
         """The forge of a project."""

@@ -1,10 +1,11 @@
 """The composition root: which concrete classes are used, and how they are put together."""
 
+import asyncio
 import os
 import random  # noqa: TID251 - the home of randomness
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,8 @@ from nightcrew.config.home import Home
 from nightcrew.config.layer import parse_project_file
 from nightcrew.config.load import Configuration
 from nightcrew.config.render import render_settings
-from nightcrew.config.secret import resolve_secret
+from nightcrew.config.secret import is_reference, looks_secret, resolve_secret
+from nightcrew.core.errors import ConfigError
 from nightcrew.core.known import Known
 from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
 from nightcrew.core.model.world import World
@@ -27,14 +29,16 @@ from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
 from nightcrew.engine.reading import Reader, Sight
 from nightcrew.forges.github.forge import GitHubForge
-from nightcrew.forges.github.token import resolve_token
+from nightcrew.forges.github.token import Token, resolve_token
 from nightcrew.ports.store import Store
 from nightcrew.process import clean_environment
 from nightcrew.runtimes.tmux import TmuxRuntime
+from nightcrew.secret import Vault
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.dump import dump_world
 from nightcrew.service.local import open_local_forge
+from nightcrew.service.log import mask_log
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
 from nightcrew.store.sqlite import SqliteStore
@@ -65,6 +69,11 @@ async def composed(
     another home (for a dry run on a copy). `boundary` is called around every effect."""
     settings = configuration.apply()
     clock = SystemClock()
+    # What the person has to put right is found before anything is opened or made.
+    agents = load_agents(settings)
+    tokens = await _tokens(outside_of or home, settings)
+    vault = _vault(home, settings, tokens)
+    mask_log(vault.mask)
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(SqliteStore.open(home.database, clock=clock))
         ports = Ports(
@@ -73,13 +82,16 @@ async def composed(
             ids=SystemIds(clock),
             runtime=TmuxRuntime((outside_of or home).root),
             workspace=GitWorkspaces(home.root, clock, emails=_emails(settings)),
-            forges=await _forges(stack, outside_of or home, settings, store, clock),
-            agents=load_agents(settings),
+            forges=await _forges(stack, outside_of or home, settings, tokens, store=store, clock=clock),
+            agents=agents,
             home=home.root,
-            resolve_env=_resolver(home),
+            resolve_env=_resolver(home, vault),
             find_program=shutil.which,
             overlay=_overlay(configuration),
             base_env=clean_environment,
+            mask=vault.mask,
+            mask_folder=lambda folder: asyncio.to_thread(vault.mask_folder, folder),
+            scan=vault.scan,
         )
         bus = Bus(store)
         observer = Observer(ports, settings)
@@ -106,37 +118,65 @@ def _emails(settings: Settings) -> tuple[str, ...]:
     )
 
 
-async def _forges(
-    stack: AsyncExitStack, home: Home, settings: Settings, store: Store, clock: SystemClock
-) -> Mapping[str, Forge]:
+def _used_forges(settings: Settings) -> tuple[ForgeSettings, ...]:
     """The forges that some project uses."""
-    used = {project.forge for project in settings.projects.values()}
+    return tuple(settings.forges[name] for name in sorted({project.forge for project in settings.projects.values()}))
+
+
+async def _tokens(home: Home, settings: Settings) -> Mapping[str, Token]:
+    """A token for each forge that needs one; ConfigError if one is missing."""
+    return {
+        forge.name: await resolve_token(forge, environment=load_environment(), base=home.root)
+        for forge in _used_forges(settings)
+        if forge.kind != "local"
+    }
+
+
+async def _forges(
+    stack: AsyncExitStack,
+    home: Home,
+    settings: Settings,
+    tokens: Mapping[str, Token],
+    *,
+    store: Store,
+    clock: SystemClock,
+) -> Mapping[str, Forge]:
+    jitter = random.SystemRandom().random
     forges: dict[str, Forge] = {}
-    for name in sorted(used):
-        forge = await _open_forge(stack, home, settings.forges[name], store, clock)
+    for used in _used_forges(settings):
+        if used.kind == "local":
+            local = await stack.enter_async_context(open_local_forge(home.forge))
+            forge = local.client(used, store=store, clock=clock, jitter=jitter)
+        else:
+            forge = GitHubForge(used, token=tokens[used.name], store=store, clock=clock, jitter=jitter)
         stack.push_async_callback(forge.close)
-        forges[name] = Forge(tracker=forge, scm=forge)
+        forges[used.name] = Forge(tracker=forge, scm=forge)
     return forges
 
 
-async def _open_forge(
-    stack: AsyncExitStack, home: Home, settings: ForgeSettings, store: Store, clock: SystemClock
-) -> GitHubForge:
-    jitter = random.SystemRandom().random
-    if settings.kind == "local":
-        local = await stack.enter_async_context(open_local_forge(home.forge))
-        return local.client(settings, store=store, clock=clock, jitter=jitter)
-    token = await resolve_token(settings, environment=load_environment())
-    return GitHubForge(settings, token=token, store=store, clock=clock, jitter=jitter)
+def _vault(home: Home, settings: Settings, tokens: Mapping[str, Token]) -> Vault:
+    """What is secret as far as is known at the start. An agent whose secrets cannot be had now is learned about when
+    it is started."""
+    vault = Vault(token.value for token in tokens.values())
+    resolve = _resolver(home, vault)
+    for agent in settings.agents.values():
+        with suppress(ConfigError):
+            resolve(agent)
+    return vault
 
 
-def _resolver(home: Home) -> Callable[[AgentSettings], Mapping[str, str]]:
+def _resolver(home: Home, vault: Vault) -> Callable[[AgentSettings], Mapping[str, str]]:
     def resolve(agent: AgentSettings) -> Mapping[str, str]:
         environ = load_environment()
-        return {
+        values = {
             name: resolve_secret(value, f"agents.{agent.name}.env.{name}", environ=environ, base=home.root).reveal()
             for name, value in agent.env.items()
         }
+        # What is written out in the configuration and looks like no secret is an address or a model's name.
+        vault.learn(
+            values[name] for name, value in agent.env.items() if is_reference(value) or looks_secret(name, value)
+        )
+        return values
 
     return resolve
 

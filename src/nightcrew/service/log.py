@@ -1,11 +1,43 @@
 """What the service says while it runs: one line an event, for a person on a terminal, as JSON otherwise."""
 
+from collections.abc import Callable
 from typing import TextIO
 
 import structlog
 
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.bus import Bus
+from nightcrew.secret import Masker
+
+
+class _Masking:
+    """Takes secrets out of every value, last of all. Which ones are known is found out after the log is set up, and
+    loggers keep their processors."""
+
+    def __init__(self) -> None:
+        self.mask: Callable[[str], str] = Masker().mask
+
+    def __call__(
+        self, _logger: structlog.typing.WrappedLogger, _method: str, event: structlog.typing.EventDict
+    ) -> structlog.typing.EventDict:
+        return {key: self._clean(value) for key, value in event.items()}
+
+    def _clean(self, value: object) -> object:
+        if isinstance(value, dict):
+            return {key: self._clean(inner) for key, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._clean(inner) for inner in value]
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        return self.mask(str(value))
+
+
+_MASKING = _Masking()
+
+
+def mask_log(mask: Callable[[str], str]) -> None:
+    """Mask what is logged from now on with `mask` (text to text)."""
+    _MASKING.mask = mask
 
 
 def configure_log(stream: TextIO) -> None:
@@ -17,6 +49,7 @@ def configure_log(stream: TextIO) -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _MASKING,
             renderer,
         ],
         logger_factory=structlog.WriteLoggerFactory(file=stream),

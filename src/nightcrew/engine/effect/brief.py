@@ -71,6 +71,8 @@ async def _prompt(means: Means, run: Run) -> str:
     shown, hidden = await _comments(means, task)
     verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
     base = task.started_from or await _base_sha(means, run, task)
+    list_tree = means.ports.workspace.list_tree
+    tree = await list_tree(key.project, base) if base and run.role is not Role.REVIEWER else ()
     parts = PromptInput(
         role=run.role,
         issue=issue,
@@ -80,8 +82,8 @@ async def _prompt(means: Means, run: Run) -> str:
         report=render_report_instructions(run.role, str(means.folder(run) / REPORT_FILE)),
         comments=shown,
         hidden_authors=hidden,
-        documents=await _documents(means, run, base) if run.role is not Role.ROUTER else {},
-        tree=await means.ports.workspace.list_tree(key.project, base) if base and run.role is not Role.REVIEWER else (),
+        documents=await _documents(means, run, base, tree) if run.role is not Role.ROUTER else {},
+        tree=tree,
         change_summary=verdict.summary if verdict else "",
         findings=verdict.findings if verdict else (),
         remarks=await _remarks(means, task) if run.role is Role.AUTHOR else (),
@@ -144,10 +146,13 @@ async def _remarks(means: Means, task: Task) -> tuple[Remark, ...]:
     )
 
 
-async def _documents(means: Means, run: Run, base: Sha | None) -> dict[str, str]:
-    """The repository's guides as they are on the base, which no agent has written to."""
+async def _documents(means: Means, run: Run, base: Sha | None, tree: tuple[str, ...]) -> dict[str, str]:
+    """The repository's guides as they are on the base, which no agent has written to. `tree` is a list of its files,
+    in order and perhaps cut: what it shows not to be there is not asked for."""
     found: dict[str, str] = {}
     for path in _DOCUMENTS if base is not None else ():
+        if tree and path not in tree and path < tree[-1]:
+            continue
         text = await means.ports.workspace.find_file(run.task.project, Sha(str(base)), path)
         if text:
             found[path] = text

@@ -13,10 +13,12 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.model.report import ReviewReport
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.cooling import cooldown_after
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.words import render_commit_message
 from nightcrew.engine.effect.brief import REPORT_FILE, write_private
+from nightcrew.engine.effect.leak import mask_failure, mask_report
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.agent import Reading, RunOutput
 from nightcrew.ports.runtime import SessionResult
@@ -53,8 +55,8 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     left = await _work(means, run) if run.role is Role.AUTHOR else None
     reading = _read(means, run)
     outcome = RunOutcome(
-        report=reading.report,
-        failure=reading.failure,
+        report=mask_report(means.ports.mask, reading.report),
+        failure=mask_failure(means.ports.mask, reading.failure),
         usage=reading.usage,
         head_sha=left.head_sha if left else run.head_sha,
         has_commits=left is not None and left.head_sha != run.head_sha,
@@ -62,9 +64,10 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     )
     ended = replace(run, state=RunState.ENDED, ended_at=means.ports.clock.now(), outcome=outcome)
     await _cool(means, ended)
-    if isinstance(reading.report, ReviewReport) and run.head_sha is not None:
-        await _record_verdict(means, run, reading.report, run.head_sha)
+    if isinstance(outcome.report, ReviewReport) and run.head_sha is not None:
+        await _record_verdict(means, run, outcome.report, run.head_sha)
     await _clean_up(means, run)
+    await _mask_folder(means, run)
     data = {"failure": outcome.failure.kind.value} if outcome.failure else {}
     event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
     await means.ports.store.save_run(ended, event=replace(event, data={**data, "role": run.role.value}))
@@ -190,6 +193,19 @@ async def _cool(means: Means, run: Run) -> None:
     if cooldown is not None:
         why = f"{run.agent}: {outcome.failure.kind.value}, until {cooldown.until_at:%Y-%m-%d %H:%M} UTC"
         await store.save_cooldown(cooldown, event=means.event("cooldown.set", why, task=run.task, run=run.id))
+
+
+async def _mask_folder(means: Means, run: Run) -> None:
+    """Take the secrets out of what the run left behind. It has been read by now."""
+    try:
+        names = await means.ports.mask_folder(means.folder(run))
+    except OSError as error:
+        words = f"secrets may be left in {run.folder}: {error.strerror or error}"
+        await means.ports.store.record_event(means.event("run.not_masked", words, task=run.task, run=run.id))
+        return
+    if names:
+        words = f"secrets were taken out of {one_line(', '.join(names))}"
+        await means.ports.store.record_event(means.event("run.masked", words, task=run.task, run=run.id))
 
 
 async def _clean_up(means: Means, run: Run) -> None:

@@ -51,7 +51,9 @@ class Means:
     def event(
         self, kind: str, why: str, *, task: TaskKey | None = None, run: RunId | None = None, **data: object
     ) -> Event:
-        return Event(kind, why, self.ports.clock.now(), task, run, data)
+        """A fact of now, without secrets: events are kept for ever, logged and shown."""
+        shown = {key: self.ports.mask(value) if isinstance(value, str) else value for key, value in data.items()}
+        return Event(kind, self.ports.mask(why), self.ports.clock.now(), task, run, shown)
 
     def status_event(self, key: TaskKey, edge: Edge, why: str, *, run: RunId | None = None) -> Event:
         """The event of a change of status."""

@@ -10,6 +10,7 @@ from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.words import render_pull_body, render_pull_title
 from nightcrew.engine.effect.label import set_status_label
+from nightcrew.engine.effect.leak import find_leak
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.status import label_moved
 from nightcrew.ports.scm import NewPull
@@ -26,9 +27,12 @@ async def publish_work(means: Means, action: PublishWork) -> ActionOutcome:
     if moved:
         return Refused(moved)
     try:
-        await _push(means, task, action)
+        leak = await _push(means, task, action)
     except (Conflict, Denied) as error:
         await _block(means, task, Block("push_refused", f"the branch {task.branch} could not be pushed: {error}"))
+        return Done("blocked")
+    if leak is not None:
+        await _block(means, task, leak)
         return Done("blocked")
     pull = await _have_pull(means, task, action)
     step = edge(Status.IN_PROGRESS, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST)
@@ -41,12 +45,16 @@ async def publish_work(means: Means, action: PublishWork) -> ActionOutcome:
     return Done()
 
 
-async def _push(means: Means, task: Task, action: PublishWork) -> None:
+async def _push(means: Means, task: Task, action: PublishWork) -> Block | None:
+    """Push what has no secret in it; what stands in the way otherwise."""
     workspace, scm = means.ports.workspace, means.forge(task.key).scm
     remote = await scm.fetch_remote(task.key.project)
     expected = await scm.find_branch(task.key.project, task.branch)
     if expected == action.head_sha:
-        return
+        return None
+    leak = await find_leak(means, task, head=action.head_sha, pushed=expected)
+    if leak is not None:
+        return leak
     await means.journal.effect(
         "branch.push",
         subject(task.key, action.run),
@@ -54,6 +62,7 @@ async def _push(means: Means, task: Task, action: PublishWork) -> None:
         detail=f"{task.branch} {action.head_sha}",
         timeout_s=PUSH_TIMEOUT_S,
     )
+    return None
 
 
 async def _have_pull(means: Means, task: Task, action: PublishWork) -> Pull:
@@ -67,8 +76,9 @@ async def _have_pull(means: Means, task: Task, action: PublishWork) -> Pull:
     report = run.outcome.report if run.outcome and isinstance(run.outcome.report, AuthorReport) else None
     if report is None:
         raise Missing(f"run {action.run} has no report to open a pull request with")
-    body = render_pull_body(issue, run, report)
-    new = NewPull(render_pull_title(issue), body, task.branch, task.base_ref)
+    mask = means.ports.mask
+    body = mask(render_pull_body(issue, run, report))
+    new = NewPull(mask(render_pull_title(issue)), body, task.branch, task.base_ref)
     try:
         return await means.journal.effect(
             "pull.create", subject(key, action.run), lambda: scm.create_pull(key.project, new), detail=task.branch

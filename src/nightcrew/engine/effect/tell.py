@@ -34,7 +34,7 @@ async def _note_on_pull(means: Means, action: TellPerson, pull: int) -> None:
 
 
 async def _keep(means: Means, key: TaskKey, number: int, comment_id: int | None, words: str) -> int:
-    tracker = means.forge(key).tracker
+    tracker, words = means.forge(key).tracker, means.ports.mask(words)
     known = comment_id if comment_id is not None else await _find(means, key, number)
     if known is not None:
         try:

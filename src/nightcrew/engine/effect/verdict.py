@@ -1,6 +1,8 @@
 """Putting a recorded verdict on the forge: a review of state comment (an account cannot approve its own pull request),
 and the commit status `nightcrew/review` on that SHA."""
 
+from dataclasses import replace
+
 from nightcrew.core.actions import ActionOutcome, Done, PostVerdict, Refused
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.model.report import Decision
@@ -37,7 +39,9 @@ async def post_verdict(means: Means, action: PostVerdict) -> ActionOutcome:
 
 async def _post(means: Means, action: PostVerdict, verdict: Verdict) -> int:
     scm = means.forge(action.task).scm
-    body, findings = render_review_body(verdict), render_findings(verdict.findings)
+    mask = means.ports.mask
+    body = mask(render_review_body(verdict))
+    findings = tuple(replace(item, text=mask(item.text)) for item in render_findings(verdict.findings))
     try:
         return await means.journal.effect(
             "review.post",
