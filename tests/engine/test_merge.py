@@ -5,29 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from nightcrew.core.actions import Done, MergePull, OutcomeOpen, Refused
+from nightcrew.core.actions import Done, OutcomeOpen, Refused
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, MergeAnswer, MergeRefused, Required, ReviewState
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, MergeSettings, ProjectSettings
+from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, ProjectSettings
+from tests.engine.approved import in_review, with_merge
 from tests.engine.part import PERSON, PROJECT, STRANGER
 from tests.engine.stage import Stage
-
-
-def with_merge(**fields) -> tuple[ProjectSettings, ...]:
-    return (ProjectSettings(PROJECT, merge=MergeSettings(**fields)),)
-
-
-async def in_review(stage: Stage, **fields):
-    """A task with a posted approval, whose CI has not answered; and the action that would merge it."""
-    stage.auto_ci = False
-    key = stage.file(**fields)
-    await stage.settle()
-    assert stage.task(key).status is Status.IN_REVIEW
-    pull = stage.pull(key)
-    return key, MergePull(key, pull.number, pull.head_sha, pull.base_ref, "approved")
-
 
 # Merging
 

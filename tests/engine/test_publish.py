@@ -2,32 +2,18 @@
 
 import pytest
 
-from nightcrew.core.actions import MergePull, PostVerdict, Refused
+from nightcrew.core.actions import PostVerdict, Refused
 from nightcrew.core.errors import Denied, OutcomeUnknown, Unavailable
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeSettings, ProjectSettings
+from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.ports.scm import NewPull
+from tests.engine.approved import in_review
 from tests.engine.part import PERSON, PROJECT, outcome_of, wants_changes
 from tests.engine.stage import Stage
-
-
-def with_merge(**fields) -> tuple[ProjectSettings, ...]:
-    return (ProjectSettings(PROJECT, merge=MergeSettings(**fields)),)
-
-
-async def in_review(stage: Stage, **fields):
-    """A task with a posted approval, whose CI has not answered; and the action that would merge it."""
-    stage.auto_ci = False
-    key = stage.file(**fields)
-    await stage.settle()
-    assert stage.task(key).status is Status.IN_REVIEW
-    pull = stage.pull(key)
-    return key, MergePull(key, pull.number, pull.head_sha, pull.base_ref, "approved")
-
 
 # Publishing
 

@@ -49,6 +49,7 @@ async def serve_refused(stage: Stage, *words: str, path: str = "") -> None:
     assert not any(name.endswith(".db") for name in after), "the database was not made"
 
 
+@pytest.mark.case("C116")
 async def test_a_second_instance_on_the_same_home():
     async with staged() as stage:
         stage.serve()
