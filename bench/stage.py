@@ -29,6 +29,7 @@ from nightcrew.service.adapter import adapter_names
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import home_of
 from nightcrew.service.local import OWNER, owner_token
+from nightcrew.service.throwaway import remove_home
 
 PATIENCE_S = 120.0
 FOREVER = ("sleep", "100000")
@@ -44,6 +45,7 @@ def throw_away_home() -> Iterator[Home]:
             yield home
         finally:
             asyncio.run(_end_sessions(home))
+            remove_home(home)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """`nightcrew serve --dry-run`: one look with a copy of the store, and what would be done. Nothing is changed."""
 
 import asyncio
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from nightcrew.config.load import Configuration
 from nightcrew.core.decide import decide
 from nightcrew.core.neutral import one_line
 from nightcrew.service.compose import composed
+from nightcrew.service.throwaway import remove_home
 from nightcrew.store.copy import copy_database
 
 PATIENCE_S = 120.0
@@ -36,5 +36,5 @@ async def tell_dry_run(home: Home, configuration: Configuration, *, write: Calla
             write(f"could not be read: {one_line(problem)}\n")
         if not decision.actions:
             write("nothing would be done\n")
-        shutil.rmtree(copy.workspaces, ignore_errors=True)
+        remove_home(copy)
     return 1 if problems else 0

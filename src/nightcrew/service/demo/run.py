@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from nightcrew.service.demo.playbook import ISSUES, playbook
 from nightcrew.service.demo.sample import ACCEPTANCE, FILES, SUITE
 from nightcrew.service.demo.show import Ticker, find_view, render_table, result_rows
 from nightcrew.service.local import OWNER, owner_token
+from nightcrew.service.throwaway import remove_home
 from nightcrew.service.tool import require_tools
 
 PROJECT = f"{OWNER}/textkit"
@@ -85,7 +85,7 @@ async def play(options: DemoOptions) -> int:
         return 0 if outcome.ok else 1
     finally:
         if options.home is None:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_home(Home(folder))
 
 
 @dataclass(frozen=True, slots=True)
