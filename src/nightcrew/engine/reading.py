@@ -168,7 +168,8 @@ class Reader:
         raise Conflict(f"{text!r} could be any of: {', '.join(sorted(map(str, found)))}")
 
     async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
-        return await self._store.load_runs(task=task, limit=limit)
+        """The newest first."""
+        return (await self._store.load_runs(task=task, limit=limit))[::-1]
 
     async def get_run(self, run: RunId) -> RunDetail:
         found = await self._run(run)

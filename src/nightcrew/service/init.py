@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shlex
 import shutil
 import sys
 from dataclasses import dataclass
@@ -83,10 +84,11 @@ async def _init_local(home: Path, checkout: CheckoutFacts, *, assume_yes: bool) 
             "commit or stash them first, or say --yes to leave them out"
         )
     slug, bare = await import_local(home_of(home), checkout)
+    there = ["git", "-C", str(checkout.root)]
     said = (
         f"{slug} is on the local forge, with the commits of {checkout.root} ({checkout.branch}).",
-        f"Get finished work with:  git -C {checkout.root} pull {bare} {checkout.branch}",
-        f"Give it new commits with:  git -C {checkout.root} push {bare} {checkout.branch}",
+        f"Get finished work with:  {shlex.join([*there, 'pull', str(bare), checkout.branch])}",
+        f"Give it new commits with:  {shlex.join([*there, 'push', str(bare), checkout.branch])}",
     )
     return InitPlan(ProjectLine(slug, forge="local", source=str(checkout.root)), checkout, said)
 
@@ -159,7 +161,7 @@ def _tell(home: Home, plan: InitPlan, mode: MergeMode, *, as_json: bool) -> None
         )
     else:
         lines.append(f"Agents: {', '.join(agents)}.")
-    option = "" if home == home_default() else f" --home {home.root}"
+    option = "" if home == home_default() else f" --home {shlex.quote(str(home.root))}"
     lines.append(f"Next:  nightcrew{option} serve")
     lines.append(f"Then:  nightcrew{option} task add 'What should be done'")
     sys.stdout.write("\n".join(lines) + "\n")

@@ -114,7 +114,8 @@ def is_approved(view: GateView) -> Term:
 
 
 def has_green_checks(view: GateView) -> Term:
-    """Every required check succeeded; where none is required, one real success exists and nothing failed or pends."""
+    """Every required check succeeded. Where neither the branch's rules nor the settings require any, nothing else may
+    have failed or pend either, and one real success must exist; an engine check can be that."""
     if isinstance(view.pull.checks, Unknown):
         return _unknown("checks", f"its checks are not known ({view.pull.checks.why})")
     if isinstance(view.pull.required, Unknown):
@@ -130,9 +131,12 @@ def has_green_checks(view: GateView) -> Term:
     bad = [check for name in required for check in by_name.get(name, []) if not check.state.satisfies]
     if missing:
         return _no("checks", f"required checks have not reported: {', '.join(missing)}")
+    stale = sorted({check.name for check in real if is_stale(check, view.pull)})
+    if stale:
+        return _no("checks", f"checks are not finished: {', '.join(stale)} (the base has moved since)")
     if bad:
         return _no("checks", _describe(bad))
-    if any(name != REVIEW_CONTEXT for name in required):
+    if _has_foreign(required):
         return _yes("checks")
     unsatisfied = [check for check in real if not check.state.satisfies]
     if unsatisfied:
@@ -273,11 +277,31 @@ def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]
     """The checks that stand in the way by having failed: required ones, or any where none is required."""
     if isinstance(pull.checks, Unknown) or isinstance(pull.required, Unknown):
         return ()
-    required = set(required_contexts(project, pull.required.value.contexts))
-    real = counted_checks(project, pull.checks.value)
+    required = required_contexts(project, pull.required.value.contexts)
+    counts_all = not _has_foreign(required)
     return tuple(
-        check for check in real if check.state is CheckState.FAILURE and (not required or check.name in required)
+        check
+        for check in counted_checks(project, pull.checks.value)
+        if check.state is CheckState.FAILURE and (counts_all or check.name in required) and not is_stale(check, pull)
     )
+
+
+def base_mark(base_sha: str) -> str:
+    """How an engine check says on which base its merge result was made; it stands at the end of its description."""
+    return f"on base {base_sha[:10]}"
+
+
+def is_stale(check: Check, pull: PullView) -> bool:
+    """Whether an engine check was run on the merge with another base than there is now."""
+    if not check.name.startswith(OWN_PREFIX) or isinstance(pull.base_sha, Unknown):
+        return False
+    _, mark, _sha = check.summary.rpartition("on base ")
+    return bool(mark) and not check.summary.endswith(base_mark(pull.base_sha.value))
+
+
+def _has_foreign(required: tuple[str, ...]) -> bool:
+    """Whether anything but Nightcrew's own statuses is required: only then may the other checks be passed over."""
+    return any(not name.startswith(OWN_PREFIX) for name in required)
 
 
 def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState, PullView
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.policy.merging import OWN_PREFIX
+from nightcrew.core.policy.merging import OWN_PREFIX, is_stale
 from nightcrew.core.policy.reviewing import choose_reviewer
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, block, move
@@ -50,7 +50,9 @@ def own_checks(case: Case, pull: PullView) -> tuple[RunChecks, ...]:
         return ()
     if pull.pull.mergeable is False:
         return ()
-    answered = {check.name for check in pull.checks.value if check.state is not CheckState.PENDING}
+    answered = {
+        check.name for check in pull.checks.value if check.state is not CheckState.PENDING and not is_stale(check, pull)
+    }
     missing = tuple(check.name for check in case.settings.checks if OWN_PREFIX + check.name not in answered)
     if not missing:
         return ()

@@ -6,7 +6,7 @@ from pathlib import Path
 from nightcrew.core.actions import ActionOutcome, Done, Refused, RunChecks
 from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.neutral import one_line
-from nightcrew.core.policy.merging import OWN_PREFIX
+from nightcrew.core.policy.merging import OWN_PREFIX, base_mark
 from nightcrew.engine.effect.brief import check_log_path
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.scm import NewStatus
@@ -21,20 +21,21 @@ async def run_checks(means: Means, action: RunChecks) -> ActionOutcome:
     if pull.head_sha != action.head_sha or not pull.is_open:
         return Refused("the head has moved, or the pull request is not open any more")
     commands = [check for check in means.project(key).checks if check.name in action.names]
+    mark = base_mark(action.base_sha)
     for check in commands:
         await _post(means, action, check, "pending", "Nightcrew runs it on the merge result")
-    workspace, checkout_key = means.ports.workspace, f"check-{key.number}-{action.head_sha[:12]}"
+    workspace, checkout_key = means.ports.workspace, f"check-{key.number}-{action.head_sha[:12]}-{action.base_sha[:12]}"
     checkout = await workspace.ensure_merge_checkout(
         key.project, checkout_key, base=action.base_sha, head=action.head_sha
     )
     if isinstance(checkout, MergeConflict):
         for check in commands:
-            await _post(means, action, check, "failure", f"it conflicts with {pull.base_ref}")
+            await _post(means, action, check, "failure", f"it conflicts with {pull.base_ref} {mark}")
         return Done()
     try:
         for check in commands:
             state, words = await _run(means, action, check, checkout)
-            await _post(means, action, check, state, words)
+            await _post(means, action, check, state, f"{one_line(words, 100)} {mark}")
     finally:
         await workspace.remove_checkout(key.project, checkout_key)
     return Done()

@@ -63,7 +63,6 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
         agent_session=reading.session or run.agent_session,
     )
     ended = replace(run, state=RunState.ENDED, ended_at=means.ports.clock.now(), outcome=outcome)
-    await _cool(means, ended)
     if isinstance(outcome.report, ReviewReport) and run.head_sha is not None:
         await _record_verdict(means, run, outcome.report, run.head_sha)
     await _clean_up(means, run)
@@ -71,6 +70,8 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     data = {"failure": outcome.failure.kind.value} if outcome.failure else {}
     event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
     await means.ports.store.save_run(ended, event=replace(event, data={**data, "role": run.role.value}))
+    # After the row, so that a run that is collected twice counts once.
+    await _cool(means, ended)
     return Done()
 
 
@@ -174,10 +175,21 @@ async def _record_verdict(means: Means, run: Run, report: ReviewReport, sha: Sha
     await means.ports.store.record_verdict(verdict, event=event)
 
 
+def _ended_from_outside(means: Means, run: Run) -> bool:
+    """Whether somebody or something else ended it: by a command, with its session, or with the tmux server."""
+    if _stopped(means.folder(run)):
+        return True
+    try:
+        result = means.ports.runtime.load_result(means.folder(run))
+    except Invalid:
+        return False
+    return result is None or result.error.startswith("stopped by")
+
+
 async def _cool(means: Means, run: Run) -> None:
     """A failure of the agent or its vendor cools it; work that ended well ends the counting."""
     store, outcome = means.ports.store, run.outcome
-    if outcome is None or (outcome.failure is not None and _stopped(means.folder(run))):
+    if outcome is None or (outcome.failure is not None and _ended_from_outside(means, run)):
         return
     known = await store.load_cooldowns()
     now = means.ports.clock.now()

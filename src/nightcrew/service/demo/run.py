@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from typing import Any
 from nightcrew.api.socket import serve_api
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration, parse_configuration
+from nightcrew.core.errors import Invalid, Missing
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.engine.recover import recover
@@ -28,6 +30,7 @@ from nightcrew.service.compose import Composed, composed, home_of
 from nightcrew.service.demo.playbook import ISSUES, playbook
 from nightcrew.service.demo.sample import ACCEPTANCE, FILES, SUITE
 from nightcrew.service.demo.show import Ticker, find_view, render_table, result_rows
+from nightcrew.service.init import KNOWN_AGENTS
 from nightcrew.service.local import OWNER, owner_token
 from nightcrew.service.throwaway import remove_home
 from nightcrew.service.tool import require_tools
@@ -67,8 +70,21 @@ class Outcome:
 def run_demo(*, agents: Sequence[str] = (), keep: bool = False, as_json: bool = False) -> int:
     """`nightcrew demo`. Exit code 0 only if every issue is merged and the acceptance tests pass on the result."""
     require_tools()
+    _check_agents(agents)
     reviewer = "approve" if os.environ.get("NIGHTCREW_DEMO_REVIEWER") == "approve" else "real"  # noqa: TID251 - a switch of the demo alone
     return asyncio.run(play(DemoOptions(agents, keep, as_json, reviewer)))
+
+
+def _check_agents(agents: Sequence[str]) -> None:
+    """Real agents have to be known, installed, and two at least: nobody reviews their own work."""
+    unknown = [name for name in agents if name not in KNOWN_AGENTS]
+    if unknown:
+        raise Invalid(f"no agent {', '.join(unknown)} for the demo; there are: {', '.join(KNOWN_AGENTS)}")
+    missing = [name for name in agents if shutil.which(name) is None]
+    if missing:
+        raise Missing(f"{' and '.join(missing)} cannot be found on PATH; install it, or name other agents")
+    if len(set(agents)) == 1:
+        raise Invalid("the demo needs two agents at least, since nobody reviews their own work")
 
 
 async def play(options: DemoOptions) -> int:
@@ -77,11 +93,13 @@ async def play(options: DemoOptions) -> int:
     say = (lambda _text: None) if options.as_json else _say
     try:
         async with _stage(home_of(folder), options, say) as stage:
-            outcome = await _watch(stage, options, say)
-            _tell(outcome, options, stage.home)
-            if options.keep:
-                await _stay(stage.home)
-            await _end_sessions(stage.service)
+            try:
+                outcome = await _watch(stage, options, say)
+                _tell(outcome, options, stage.home)
+                if options.keep:
+                    await _stay(stage.home)
+            finally:
+                await _end_sessions(stage.service)
         return 0 if outcome.ok else 1
     finally:
         if options.home is None:
