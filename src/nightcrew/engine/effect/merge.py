@@ -9,7 +9,7 @@ from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import Merged, MergeRefused, PullView
 from nightcrew.core.model.report import AuthorReport
-from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.words import render_merge_message, render_merge_title
@@ -68,7 +68,7 @@ async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullVi
 
 
 def _texts(means: Means, view: TaskView, action: MergePull, issue: Issue) -> tuple[str, str]:
-    author = _last_author(view)
+    author = view.last(Role.AUTHOR)
     verdict = view.verdict_for(action.head_sha)
     report = author.outcome.report if author and author.outcome else None
     message = render_merge_message(
@@ -79,7 +79,3 @@ def _texts(means: Means, view: TaskView, action: MergePull, issue: Issue) -> tup
         trailers=means.project(action.task).commit.trailers,
     )
     return render_merge_title(issue, action.pull), message
-
-
-def _last_author(view: TaskView) -> Run | None:
-    return view.last(Role.AUTHOR)
