@@ -14,8 +14,8 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import CheckCommand, RouterMode, RouterSettings
 from nightcrew.core.policy.retrying import attempts_used
 from tests.core.build import PROJECT, a_project, a_settings, an_agent
-from tests.core.simulated import Simulated
-from tests.core.simulated_effect import advance, begin, refuse
+from tests.simulation.core.effect import advance, begin, refuse
+from tests.simulation.core.truth import Simulated
 
 WORDS = ("done", "done", "declined", "needs_input", "blocked")
 REST_ROUNDS, END_ROUNDS = 40, 120

@@ -1,5 +1,5 @@
 """A small world without I/O for the state machine: what the forge, the store and the sessions hold, what is seen of
-it, and what people, agents and CI do to it. What Nightcrew does to it is in `simulated_effect`."""
+it, and what people, agents and CI do to it. What Nightcrew does to it is in `effect`."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace

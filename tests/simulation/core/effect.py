@@ -30,9 +30,9 @@ from nightcrew.core.model.task import Block, Task
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
 from tests.core.build import PROJECT
-from tests.core.simulated import Effect, Refuse, Simulated
-from tests.core.simulated_row import change_status, label_moved, save, set_label
-from tests.core.simulated_run import collect_run, resume_start, start_run, stop_run
+from tests.simulation.core.row import change_status, label_moved, save, set_label
+from tests.simulation.core.run import collect_run, resume_start, start_run, stop_run
+from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 
 def begin(sim: Simulated, action: Action) -> Effect:

@@ -16,8 +16,8 @@ from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.cooling import cooldown_after, cooled_until
 from tests.core.build import BASE
-from tests.core.simulated import ROOT, Effect, Refuse, Simulated
-from tests.core.simulated_row import change_status, label_moved, save, set_label
+from tests.simulation.core.row import change_status, label_moved, save, set_label
+from tests.simulation.core.truth import ROOT, Effect, Refuse, Simulated
 
 _MOVES = {
     Role.AUTHOR: (Status.ROUTED, Status.IN_PROGRESS, Evidence.RUN_STARTED),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from nightcrew.core.lifecycle import Evidence, Status, transition
 from nightcrew.core.model.task import Task
-from tests.core.simulated import Effect, Refuse, Simulated
+from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 
 def change_status(sim: Simulated, number: int, target: Status, evidence: Evidence, task: Task | None = None) -> None:
