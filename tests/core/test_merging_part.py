@@ -8,7 +8,7 @@ from nightcrew.core.known import Known
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import CheckCommand, MergeSettings, ReviewAllow, ReviewSettings
-from nightcrew.core.policy import merging
+from nightcrew.core.policy import checking
 from nightcrew.core.policy.merging import GateView, evaluate
 from tests.core.build import (
     a_project,
@@ -71,7 +71,7 @@ def test_required_names_come_from_rules_settings_and_engine_checks_once():
     project = a_project(
         merge=MergeSettings(required_checks=("b", "a")), checks=(CheckCommand("t", ("true",)),)
     )  # fmt: skip
-    assert merging.required_contexts(project, ("a", "nightcrew/t")) == ("a", "nightcrew/t", "b")
+    assert checking.required_contexts(project, ("a", "nightcrew/t")) == ("a", "nightcrew/t", "b")
 
 
 def test_no_words_of_the_view_can_open_it():

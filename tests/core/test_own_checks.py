@@ -6,7 +6,8 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known
 from nightcrew.core.model.pull import Check, CheckState
 from nightcrew.core.model.settings import CheckCommand
-from nightcrew.core.policy.merging import GateView, base_mark, evaluate, failed_checks, has_green_checks, is_stale
+from nightcrew.core.policy.checking import base_mark, failed_checks, is_stale
+from nightcrew.core.policy.merging import GateView, evaluate, has_green_checks
 from tests.core.gate import a_gate_view
 
 BEFORE, NOW_AT = Sha("a" * 40), Sha("b" * 40)

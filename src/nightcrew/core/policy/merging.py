@@ -18,9 +18,15 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMode, ProjectSettings, ReviewAllow
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
-
-OWN_PREFIX = "nightcrew/"
-REVIEW_CONTEXT = "nightcrew/review"
+from nightcrew.core.policy.checking import (
+    REVIEW_CONTEXT,
+    counted_checks,
+    describe_checks,
+    failed_checks,
+    has_foreign,
+    is_stale,
+    required_contexts,
+)
 
 # GitHub's mergeable_state is undocumented; these are the values seen. Anything else is unknown.
 _STATES_FINE = frozenset({"clean", "unstable", "has_hooks"})
@@ -135,12 +141,12 @@ def has_green_checks(view: GateView) -> Term:
     if stale:
         return _no("checks", f"checks are not finished: {', '.join(stale)} (the base has moved since)")
     if bad:
-        return _no("checks", _describe(bad))
-    if _has_foreign(required):
+        return _no("checks", describe_checks(bad))
+    if has_foreign(required):
         return _yes("checks")
     unsatisfied = [check for check in real if not check.state.satisfies]
     if unsatisfied:
-        return _no("checks", _describe(unsatisfied))
+        return _no("checks", describe_checks(unsatisfied))
     if any(check.state is CheckState.SUCCESS for check in real):
         return _yes("checks")
     if view.project.merge.allow_without_ci and not real:
@@ -273,49 +279,6 @@ def evaluate(view: GateView, terms: tuple[Callable[[GateView], Term], ...] = TER
     return Gate(shut, failed_checks(view.project, view.pull))
 
 
-def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:
-    """The checks that stand in the way by having failed: required ones, or any where none is required."""
-    if isinstance(pull.checks, Unknown) or isinstance(pull.required, Unknown):
-        return ()
-    required = required_contexts(project, pull.required.value.contexts)
-    counts_all = not _has_foreign(required)
-    return tuple(
-        check
-        for check in counted_checks(project, pull.checks.value)
-        if check.state is CheckState.FAILURE and (counts_all or check.name in required) and not is_stale(check, pull)
-    )
-
-
-def base_mark(base_sha: str) -> str:
-    """How an engine check says on which base its merge result was made; it stands at the end of its description."""
-    return f"on base {base_sha[:10]}"
-
-
-def is_stale(check: Check, pull: PullView) -> bool:
-    """Whether an engine check was run on the merge with another base than there is now."""
-    if not check.name.startswith(OWN_PREFIX) or isinstance(pull.base_sha, Unknown):
-        return False
-    _, mark, _sha = check.summary.rpartition("on base ")
-    return bool(mark) and not check.summary.endswith(base_mark(pull.base_sha.value))
-
-
-def _has_foreign(required: tuple[str, ...]) -> bool:
-    """Whether anything but Nightcrew's own statuses is required: only then may the other checks be passed over."""
-    return any(not name.startswith(OWN_PREFIX) for name in required)
-
-
-def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tuple[str, ...]:
-    """Required by the branch's rules, by the settings, and every engine check of the project; each once."""
-    own = tuple(OWN_PREFIX + check.name for check in project.checks)
-    return tuple(dict.fromkeys((*by_rules, *project.merge.required_checks, *own)))
-
-
-def counted_checks(project: ProjectSettings, checks: tuple[Check, ...]) -> tuple[Check, ...]:
-    """Nightcrew's own statuses count only where they are configured engine checks, and never the review."""
-    own = {OWN_PREFIX + check.name for check in project.checks} - {REVIEW_CONTEXT}
-    return tuple(check for check in checks if not check.name.startswith(OWN_PREFIX) or check.name in own)
-
-
 def latest_reviews(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
     """The latest review of each person that says something about approval; comments change nothing. Deleted accounts
     share one name, so each of their reviews stands for itself."""
@@ -356,11 +319,3 @@ def _other_model_reviewed(view: GateView, verdict: Verdict) -> bool:
         return False
     wrote = {(run.agent, run.model) for run in view.task.runs_of(Role.AUTHOR)}
     return (verdict.agent, verdict.model) not in wrote
-
-
-def _describe(checks: list[Check]) -> str:
-    failed = sorted({check.name for check in checks if check.state is CheckState.FAILURE})
-    pending = sorted({check.name for check in checks if check.state is CheckState.PENDING})
-    parts = [f"checks failed: {', '.join(failed)}"] if failed else []
-    parts += [f"checks are not finished: {', '.join(pending)}"] if pending else []
-    return "; ".join(parts)

@@ -8,7 +8,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState, PullView
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.policy.merging import OWN_PREFIX, is_stale
+from nightcrew.core.policy.checking import OWN_PREFIX, is_stale
 from nightcrew.core.policy.reviewing import choose_reviewer
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, block, move

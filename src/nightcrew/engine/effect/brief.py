@@ -13,7 +13,7 @@ from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.policy.merging import OWN_PREFIX, counted_checks
+from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import FailedCheck, PastAttempt, PromptInput, build_prompt
 from nightcrew.core.report import render_report_instructions

@@ -6,7 +6,7 @@ from pathlib import Path
 from nightcrew.core.actions import ActionOutcome, Done, Refused, RunChecks
 from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.neutral import one_line
-from nightcrew.core.policy.merging import OWN_PREFIX, base_mark
+from nightcrew.core.policy.checking import OWN_PREFIX, base_mark
 from nightcrew.engine.effect.brief import check_log_path
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.scm import NewStatus

@@ -8,7 +8,7 @@ from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
-from nightcrew.core.policy.merging import REVIEW_CONTEXT
+from nightcrew.core.policy.checking import REVIEW_CONTEXT
 from nightcrew.core.words import REVIEW_MARK, render_findings, render_review_body
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.scm import NewStatus

@@ -1,0 +1,63 @@
+"""Which checks count on a pull request, which are required, and which failed or are out of date.
+
+Whether they are enough to merge is a question of the gate.
+"""
+
+from nightcrew.core.known import Unknown
+from nightcrew.core.model.pull import Check, CheckState, PullView
+from nightcrew.core.model.settings import ProjectSettings
+
+OWN_PREFIX = "nightcrew/"
+REVIEW_CONTEXT = "nightcrew/review"
+
+
+def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tuple[str, ...]:
+    """Required by the branch's rules, by the settings, and every engine check of the project; each once."""
+    own = tuple(OWN_PREFIX + check.name for check in project.checks)
+    return tuple(dict.fromkeys((*by_rules, *project.merge.required_checks, *own)))
+
+
+def counted_checks(project: ProjectSettings, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    """Nightcrew's own statuses count only where they are configured engine checks, and never the review."""
+    own = {OWN_PREFIX + check.name for check in project.checks} - {REVIEW_CONTEXT}
+    return tuple(check for check in checks if not check.name.startswith(OWN_PREFIX) or check.name in own)
+
+
+def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:
+    """The checks that stand in the way by having failed: required ones, or any where none is required."""
+    if isinstance(pull.checks, Unknown) or isinstance(pull.required, Unknown):
+        return ()
+    required = required_contexts(project, pull.required.value.contexts)
+    counts_all = not has_foreign(required)
+    return tuple(
+        check
+        for check in counted_checks(project, pull.checks.value)
+        if check.state is CheckState.FAILURE and (counts_all or check.name in required) and not is_stale(check, pull)
+    )
+
+
+def has_foreign(required: tuple[str, ...]) -> bool:
+    """Whether anything but Nightcrew's own statuses is required: only then may the other checks be passed over."""
+    return any(not name.startswith(OWN_PREFIX) for name in required)
+
+
+def base_mark(base_sha: str) -> str:
+    """How an engine check says on which base its merge result was made; it stands at the end of its description."""
+    return f"on base {base_sha[:10]}"
+
+
+def is_stale(check: Check, pull: PullView) -> bool:
+    """Whether an engine check was run on the merge with another base than there is now."""
+    if not check.name.startswith(OWN_PREFIX) or isinstance(pull.base_sha, Unknown):
+        return False
+    _, mark, _sha = check.summary.rpartition("on base ")
+    return bool(mark) and not check.summary.endswith(base_mark(pull.base_sha.value))
+
+
+def describe_checks(checks: list[Check]) -> str:
+    """Which of them failed and which are not finished, in words."""
+    failed = sorted({check.name for check in checks if check.state is CheckState.FAILURE})
+    pending = sorted({check.name for check in checks if check.state is CheckState.PENDING})
+    parts = [f"checks failed: {', '.join(failed)}"] if failed else []
+    parts += [f"checks are not finished: {', '.join(pending)}"] if pending else []
+    return "; ".join(parts)
