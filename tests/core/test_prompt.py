@@ -13,7 +13,8 @@ from nightcrew.core.model.pull import Remark
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
-from nightcrew.core.prompt import FailedCheck, PastAttempt, PromptInput, build_prompt
+from nightcrew.core.prompt import PastAttempt, PromptInput, build_prompt
+from nightcrew.core.prompt_check import FailedCheck
 from tests.core.build import PROJECT, an_issue, at
 
 BUDGET = PromptBudget()

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import assert_never
 
-from nightcrew.core.cut import cut, cut_front
+from nightcrew.core.cut import cut
 from nightcrew.core.model.issue import Comment, Issue
 from nightcrew.core.model.pull import Remark
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
 from nightcrew.core.neutral import one_line, strip_controls, strip_hidden
+from nightcrew.core.prompt_check import FailedCheck, render_checks
 
 _NOT_LOGIN = re.compile(r"[^A-Za-z0-9_.\[\]-]+")
 _DATA = (
@@ -37,15 +38,6 @@ class PastAttempt:
     end: str
     did: str = ""
     learned: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedCheck:
-    """A check that failed on the head, with the end of its log."""
-
-    name: str
-    summary: str
-    log: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +146,7 @@ def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
         text = "\n".join(_remark(remark) for remark in parts.remarks)
         sections.append(_section("What people with write access remarked on your branch", cut(text, budget.findings)))
     if parts.checks:
-        text = "\n\n".join(_check(check, budget.checks // len(parts.checks)) for check in parts.checks)
+        text = render_checks(parts.checks, budget.checks)
         sections.append(_section("Checks that failed on your branch: make them pass", text))
     if parts.attempts:
         text = "\n".join(_attempt(attempt) for attempt in parts.attempts[-3:])
@@ -170,7 +162,7 @@ def _for_reviewer(parts: PromptInput, budget: PromptBudget) -> list[str]:
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)
         sections.append(_section("What an earlier review asked for", text))
     if parts.checks:
-        text = "\n\n".join(_check(check, budget.checks // len(parts.checks)) for check in parts.checks)
+        text = render_checks(parts.checks, budget.checks)
         sections.append(_section("Checks that failed on this head", text))
     sections.append(_section("The change", cut(strip_controls(parts.diff), 4 * budget.documents)))
     return sections
@@ -224,11 +216,6 @@ def _finding(finding: Finding) -> str:
 def _remark(remark: Remark) -> str:
     line = f":{remark.line}" if remark.line is not None else ""
     return f"- {one_line(remark.author, 40)}, {one_line(remark.path, 300)}{line}: {strip_hidden(remark.body)[0]}"
-
-
-def _check(check: FailedCheck, share: int) -> str:
-    head = f"{one_line(check.name, 100)}: {one_line(check.summary, 300)}"
-    return f"{head}\n{cut_front(strip_controls(check.log), share - len(head) - 3)}".strip()
 
 
 def _attempt(attempt: PastAttempt) -> str:

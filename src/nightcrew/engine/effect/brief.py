@@ -15,7 +15,8 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks
 from nightcrew.core.policy.retrying import describe_end
-from nightcrew.core.prompt import FailedCheck, PastAttempt, PromptInput, build_prompt
+from nightcrew.core.prompt import PastAttempt, PromptInput, build_prompt
+from nightcrew.core.prompt_check import FailedCheck
 from nightcrew.core.report import render_report_instructions
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.naming import safe_project
