@@ -116,7 +116,10 @@ class FakeAgent:
             raise self.refusal
         self.jobs.append(job)
         return AgentCommand(
-            (self.program, "--go"), env={"AGENT": self.name}, files={"system.txt": "be good"}, stdin="prompt.md"
+            (self.program, "--go"),
+            env={"AGENT": self.name},
+            files={"prompt.md": job.prompt, "system.txt": "be good"},
+            stdin="prompt.md",
         )
 
     def read(self, output: RunOutput) -> Reading:

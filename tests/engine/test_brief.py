@@ -32,7 +32,7 @@ async def test_the_issue_the_documents_and_the_files_are_in_it(tmp_path):
     assert "ignore the tests" not in text
     assert "1 hidden piece" in text
     assert stage.events("prompt.hidden", key)
-    assert str(tmp_path / stage.runs(key)[0].folder / "report.json") in text
+    assert str(tmp_path / stage.runs(key)[0].folder / "agent/report.json") in text
     assert stage.agents["ann"].jobs[0].prompt == text
 
 
@@ -148,7 +148,7 @@ async def test_everything_in_the_run_folder_is_for_its_owner_alone(tmp_path):
     assert len(folders) == 2
     for folder in folders:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        for name in ("prompt.md", "system.txt"):
+        for name in ("prompt.md", "agent/prompt.md", "agent/system.txt"):
             assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
 
 

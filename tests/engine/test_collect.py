@@ -191,7 +191,7 @@ async def test_a_report_that_is_no_plain_file_is_no_report(tmp_path, hostile):
     _key, run = await started(stage)
     secret = tmp_path / "secret"
     secret.write_text("{}")
-    report = tmp_path / run.folder / "report.json"
+    report = tmp_path / run.folder / "agent/report.json"
     match hostile:
         case "symlink":
             report.symlink_to(secret)
@@ -208,7 +208,7 @@ async def test_a_report_that_is_no_plain_file_is_no_report(tmp_path, hostile):
 async def test_a_report_is_read_to_its_limit_and_need_not_be_text(tmp_path):
     stage = Stage(tmp_path)
     _key, run = await started(stage)
-    (tmp_path / run.folder / "report.json").write_bytes(b"\xff\x00" * 2_000_000)
+    (tmp_path / run.folder / "agent/report.json").write_bytes(b"\xff\x00" * 2_000_000)
     stage.finish(run.session, output=b"out")
     (tmp_path / run.folder / "stderr.log").symlink_to("/etc/hostname")
     await stage.tick()

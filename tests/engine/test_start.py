@@ -232,11 +232,11 @@ async def test_the_environment_and_the_command_of_a_session(tmp_path):
     assert spec.env.items() >= {"PATH": "/usr/bin:/bin", "KEY": "secret of ann", "AGENT": "ann"}.items()
     assert spec.cwd == stage.workspace.path(PROJECT, key.number)
     assert spec.deadline_s == 3600.0
-    assert spec.stdin == spec.folder / "prompt.md"
+    assert spec.stdin == spec.folder / "agent" / "prompt.md"
     assert set(spec.name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-    for name in ("prompt.md", "system.txt"):
+    for name in ("prompt.md", "agent/prompt.md", "agent/system.txt"):
         assert stat.S_IMODE((spec.folder / name).stat().st_mode) == 0o600
-    assert stat.S_IMODE(spec.folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(place.stat().st_mode) for place in (spec.folder, spec.folder / "agent")} == {0o700}
 
 
 async def test_a_lost_answer_of_a_start_is_looked_for(tmp_path):

@@ -57,5 +57,5 @@ async def test_an_issue_becomes_a_merged_pull_request():
         assert stage.sessions() == []
         folder = stage.home.root / author["folder"]
         assert "Find the answer" in (folder / "prompt.md").read_text()
-        assert json.loads((folder / "report.json").read_text())["outcome"] == "done"
+        assert json.loads((folder / "agent/report.json").read_text())["outcome"] == "done"
         assert await stage.stop() == 0

@@ -39,7 +39,13 @@ class ScriptedAgent:
         return sys.executable
 
     def command(self, job: AgentJob) -> AgentCommand:
-        words = {"agent": self._name, "role": job.role.value, "playbook": self._playbook, "report": str(job.report)}
+        words = {
+            "agent": self._name,
+            "role": job.role.value,
+            "playbook": self._playbook,
+            "report": str(job.report),
+            "run": str(job.folder.parent),
+        }
         return AgentCommand(
             argv=(sys.executable, "-I", "-S", str(PLAYER), json.dumps(words)),
             files={"prompt.md": job.prompt},

@@ -122,7 +122,7 @@ def leaves(job: Json, step: Json) -> bool:
 
 def run_number(job: Json) -> int:
     """The number at the end of the run folder's name."""
-    return int(pathlib.Path(job["report"]).parent.name.rpartition("-")[2])
+    return int(pathlib.Path(job["run"]).name.rpartition("-")[2])
 
 
 def nth(steps: list[Json], index: int) -> Json:
@@ -132,8 +132,7 @@ def nth(steps: list[Json], index: int) -> Json:
 def note_start(job: Json, playbook: Json) -> None:
     if "starts" not in playbook:
         return
-    folder = pathlib.Path(job["report"]).parent
-    line = {"agent": job["agent"], "role": job["role"], "folder": str(folder), "pid": os.getpid()}
+    line = {"agent": job["agent"], "role": job["role"], "folder": job["run"], "pid": os.getpid()}
     with pathlib.Path(playbook["starts"]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 

@@ -174,7 +174,7 @@ class Reader:
     async def get_run(self, run: RunId) -> RunDetail:
         found = await self._run(run)
         folder = self._home / found.folder
-        return RunDetail(found, _text(folder / "prompt.md"), str(folder), _text(folder / "report.json"))
+        return RunDetail(found, _text(folder / "prompt.md"), str(folder), _text(folder / "agent" / "report.json"))
 
     async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
         found = await self._run(run)

@@ -14,8 +14,8 @@ from nightcrew.ports.runtime import ShowRule
 
 @dataclass(frozen=True, slots=True)
 class AgentJob:
-    """What a run needs from its CLI. `prompt` is the whole prompt; `folder` the run folder (absolute), which the CLI
-    must be able to write; `workspace` its working directory; `report` the file it must write its report to (inside
+    """What a run needs from its CLI. `prompt` is the whole prompt; `folder` the part of the run folder (absolute) that
+    is the agent's, which the CLI must be able to write; `workspace` its working directory; `report` the file it must write its report to (inside
     `folder`); `session` a UUID for its own session; `env` the resolved variables of the agent's settings. A reviewer
     and a router must not be able to change the workspace, as far as the CLI can keep that."""
 
@@ -32,7 +32,7 @@ class AgentJob:
 
 @dataclass(frozen=True, slots=True)
 class AgentCommand:
-    """What to start. `files` are to be written into the run folder first (name to content); `stdin` names one of them
+    """What to start. `files` are to be written into the job's folder first (name to content); `stdin` names one of them
     as the agent's standard input; `env` is added to the clean environment; `show` renders its stream for the pane."""
 
     argv: tuple[str, ...]

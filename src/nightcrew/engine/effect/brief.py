@@ -22,7 +22,9 @@ from nightcrew.engine.effect.means import Means
 from nightcrew.engine.naming import safe_project
 from nightcrew.ports.agent import AgentCommand, AgentJob
 
-REPORT_FILE = "report.json"
+AGENT_FOLDER = "agent"
+"""The part of the run folder that the agent may write. What is beside it tells of the run, and is not the agent's."""
+REPORT_FILE = f"{AGENT_FOLDER}/report.json"
 PROMPT_FILE = "prompt.md"
 SHOW_FILE = "show.json"
 """How the run's output is made readable, for those who look at it later."""
@@ -34,12 +36,14 @@ _MAX_FAILED_CHECKS = 5
 async def write_brief(means: Means, run: Run, cwd: Path) -> AgentCommand:
     """Write the prompt and the CLI's files into the run folder, and return the command to start."""
     folder = means.folder(run)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    own = folder / AGENT_FOLDER
+    for place in (folder, own):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
     prompt = await _prompt(means, run)
     job = AgentJob(
         role=run.role,
         prompt=prompt,
-        folder=folder,
+        folder=own,
         workspace=cwd,
         report=folder / REPORT_FILE,
         model=run.model,
@@ -49,7 +53,7 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> AgentCommand:
     command = means.ports.agents[run.agent].command(job)
     write_private(folder / PROMPT_FILE, prompt)
     for name, content in command.files.items():
-        write_private(folder / name, content)
+        write_private(own / name, content)
     rules = [{"match": dict(rule.match), "show": rule.show, "prefix": rule.prefix} for rule in command.show]
     write_private(folder / SHOW_FILE, json.dumps(rules))
     return command

@@ -140,7 +140,7 @@ def _tail(path: Path) -> bytes:
 
 def _report(path: Path) -> str | None:
     """The report file, if it is a plain file: an agent may have put anything there."""
-    if path.is_symlink() or not path.is_file():
+    if path.parent.is_symlink() or path.is_symlink() or not path.is_file():
         return None
     with path.open("rb") as stream:
         return stream.read(REPORT_CAP).decode("utf-8", "replace")

@@ -12,7 +12,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.cooling import cooled_until
-from nightcrew.engine.effect.brief import write_brief
+from nightcrew.engine.effect.brief import AGENT_FOLDER, write_brief
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.status import label_moved
@@ -219,7 +219,7 @@ async def _start_session(means: Means, run: Run, cwd: Path, command: AgentComman
         env=env,
         folder=folder,
         deadline_s=run.deadline_s,
-        stdin=folder / command.stdin if command.stdin else None,
+        stdin=folder / AGENT_FOLDER / command.stdin if command.stdin else None,
         show=command.show,
     )
     runtime = means.ports.runtime
