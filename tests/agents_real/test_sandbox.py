@@ -1,10 +1,8 @@
 """The real CLIs in the outer sandbox, with a login in a home, through tmux, against a scripted model."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,10 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import AuthorReport, ReviewReport
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.ports.agent import Agent
+from nightcrew.ports.agent import Agent, AgentJob
 from nightcrew.ports.runtime import SessionSpec
 from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.sandbox import (
-    Access,
-    HomePath,
     Kind,
     Network,
     SandboxSpec,
@@ -30,7 +26,6 @@ from nightcrew.sandbox import (
     ensure_worktree_view,
     find_program_view,
     find_sandbox,
-    view_folder,
 )
 from tests.agents_real.model_server import REPORT, ModelServer, Move, Run, Say, Turn, Use, serving
 from tests.agents_real.script import DONE, VERDICT
@@ -42,41 +37,14 @@ _LOGIN = {"accessToken": "sk-ant-oat01-fake", "refreshToken": "sk-ant-ort01-fake
           "scopes": ["user:inference"], "subscriptionType": "max"}  # fmt: skip
 
 
-def paths(top: str, access: Access, names: str, content: str = "") -> tuple[HomePath, ...]:
-    return tuple(HomePath(f"{top}/{name}", access, content) for name in names.split())
-
-
 @dataclass(frozen=True, slots=True)
 class Cli:
-    """One CLI: what it needs of a home (its login included), and its adapter against a scripted model."""
+    """One CLI: its login in a home, and its adapter against a scripted model."""
 
     make: Callable[[ModelServer], Agent]
     env: Callable[[ModelServer], Mapping[str, str]]
-    needs: Callable[[Path], tuple[HomePath, ...]]
     login: str
     content: Mapping[str, object]
-
-
-def claude_needs(workspace: Path) -> tuple[HomePath, ...]:
-    own = re.sub(r"[^A-Za-z0-9]", "-", str(workspace))
-    return (
-        HomePath(".claude/", Access.WRITE),
-        *paths(".claude", Access.GUARD, "settings.json settings.local.json", "{}\n"),
-        *paths(".claude", Access.GUARD, "CLAUDE.md agents/ commands/ hooks/ output-styles/ plugins/ rules/ skills/"),
-        *paths(".claude", Access.EMPTY, "backups/ projects/ session-env/ sessions/ shell-snapshots/"),
-        HomePath(f".claude/projects/{own}/", Access.WRITE),
-    )
-
-
-def codex_needs(workspace: Path) -> tuple[HomePath, ...]:
-    return (
-        HomePath(".codex/", Access.WRITE),
-        *paths(
-            ".codex", Access.GUARD, "config.toml AGENTS.md AGENTS.override.md agents/ plugins/ prompts/ rules/ skills/"
-        ),
-        HomePath(".codex/hooks.json", Access.GUARD, "{}\n"),
-        *paths(".codex", Access.EMPTY, "tmp/ .tmp/ shell_snapshots/"),
-    )
 
 
 def make_codex(model: ModelServer) -> Agent:
@@ -89,9 +57,9 @@ CLIS = {
     "claude": Cli(
         lambda model: ClaudeAgent(AgentSettings(name="claude", adapter="claude", options={"max_retries": 1})),
         lambda model: {"ANTHROPIC_BASE_URL": model.base("run", "do")},
-        claude_needs, ".claude/.credentials.json", {"claudeAiOauth": _LOGIN},
+        ".claude/.credentials.json", {"claudeAiOauth": _LOGIN},
     ),
-    "codex": Cli(make_codex, lambda model: {}, codex_needs, ".codex/auth.json", {"OPENAI_API_KEY": "sk-fake"}),
+    "codex": Cli(make_codex, lambda model: {}, ".codex/auth.json", {"OPENAI_API_KEY": "sk-fake"}),
 }  # fmt: skip
 
 
@@ -99,7 +67,7 @@ class ConfinedRuntime(TmuxRuntime):
     """Starts each session in a sandbox, as the engine does."""
 
     stage: Stage
-    cli: Cli
+    agent: Agent
     sandbox: Usable
     network = Network.OPEN
 
@@ -107,13 +75,14 @@ class ConfinedRuntime(TmuxRuntime):
         stage, common = self.stage, self.stage.root / "repository.git"
         own, borrowed = common / "worktrees" / stage.tree.name, stage.root / "first" / ".git" / "objects"
         view = ensure_worktree_view(common=common, own=own, borrowed=borrowed)
-        home = ensure_home_view(stage.home, self.cli.needs(stage.tree))
+        job = AgentJob(Role.AUTHOR, "", spec.folder, stage.tree, spec.folder / "report.json", "", "")
+        home = ensure_home_view(stage.home, self.agent.needs(job).home)
         program = find_program_view(spec.argv[0], search=spec.env["PATH"])
         sandbox = SandboxSpec(
             workspace=stage.tree,
             folder=spec.folder,
             home=stage.home,
-            binds=(*view.binds, *view_folder(spec.folder), *home.binds, *program.binds),
+            binds=(*view.binds, *home.binds, *program.binds),
             private=(*view.private, *home.private),
             links=program.links,
             network=self.network,
@@ -125,12 +94,12 @@ class ConfinedRuntime(TmuxRuntime):
         await super().start_session(replace(spec, argv=build_argv(sandbox, spec.argv, self.sandbox), env=env))
 
 
-async def confine(stage: Stage, name: str) -> Cli:
+async def confine(stage: Stage, name: str, model: ModelServer) -> Cli:
     found = await find_sandbox(Kind.BWRAP)
     if isinstance(found, Unusable):
         pytest.skip(f"{found.reason} ({found.hint})")
     runtime = ConfinedRuntime(stage.root / "nightcrew")
-    runtime.stage, runtime.cli, runtime.sandbox = stage, CLIS[name], found
+    runtime.stage, runtime.agent, runtime.sandbox = stage, CLIS[name].make(model), found
     stage.runtime = runtime
     login = stage.home / CLIS[name].login
     login.parent.mkdir()
@@ -150,7 +119,7 @@ def work(turn: Turn) -> Move:
 @pytest.mark.parametrize("name", CLIS)
 async def test_an_author_with_a_login_works_and_goes_on(tmp_path, name):
     async with serving(do=work) as model, staged(tmp_path) as stage:
-        cli = await confine(stage, name)
+        cli = await confine(stage, name, model)
         first = await stage.play(cli.make(model), env=cli.env(model))
         assert isinstance(first.reading.report, AuthorReport), first.output
         assert await stage.git("log", "-1", "--format=%s") == "r1"
@@ -169,7 +138,7 @@ async def test_a_reviewer_works(tmp_path, name):
         return Say(json.dumps(VERDICT)) if turn.answers else Run("git log --oneline")
 
     async with serving(do=review) as model, staged(tmp_path) as stage:
-        cli = await confine(stage, name)
+        cli = await confine(stage, name, model)
         played = await stage.play(cli.make(model), role=Role.REVIEWER, env=cli.env(model))
         assert isinstance(played.reading.report, ReviewReport), played.output
 
@@ -195,7 +164,7 @@ async def test_nothing_that_the_person_runs_next_is_changed(tmp_path, name):
         )
 
     async with serving(do=trespass) as model, staged(tmp_path) as stage:
-        cli = await confine(stage, name)
+        cli = await confine(stage, name, model)
         before = (tmp_path / "repository.git" / "config").read_bytes()
         played = await stage.play(cli.make(model), env=cli.env(model))
         assert played.reading.failure is not None
@@ -207,7 +176,7 @@ async def test_nothing_that_the_person_runs_next_is_changed(tmp_path, name):
 
 async def test_without_a_network_the_model_is_not_reached(tmp_path):
     async with serving(do=work) as model, staged(tmp_path) as stage:
-        cli = await confine(stage, "claude")
+        cli = await confine(stage, "claude", model)
         assert isinstance(stage.runtime, ConfinedRuntime)
         stage.runtime.network = Network.NONE
         played = await stage.play(cli.make(model), env=cli.env(model))

@@ -29,7 +29,7 @@ from nightcrew.core.model.report import (
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.settings import Limits, ProjectSettings
-from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Reading, RunOutput
+from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import SessionResult
 from nightcrew.ports.workspace import MergeConflict
 from tests.fakes.forge import FakeForge
@@ -121,6 +121,9 @@ class FakeAgent:
             files={"prompt.md": job.prompt, "system.txt": "be good"},
             stdin="prompt.md",
         )
+
+    def needs(self, job: AgentJob) -> Needs:
+        return Needs()
 
     def read(self, output: RunOutput) -> Reading:
         self.outputs.append(output)

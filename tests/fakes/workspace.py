@@ -14,7 +14,16 @@ from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
-from nightcrew.ports.workspace import Checkout, Commit, Left, MergeConflict, WorkspaceSpec
+from nightcrew.ports.workspace import (
+    UNCONFINED,
+    Checkout,
+    Commit,
+    Confinement,
+    GitFolders,
+    Left,
+    MergeConflict,
+    WorkspaceSpec,
+)
 from tests.fakes.forge_state import Commit as ForgeCommit
 from tests.fakes.forge_state import ForgeState
 from tests.fakes.workspace_state import FakeCommit, FakeRepository, FakeTree, changed
@@ -106,7 +115,9 @@ class FakeWorkspaces:
         tree = repository.trees[spec.number]
         return Checkout(self.path(spec.project, spec.number), tree.base, tree.head, warnings)
 
-    async def prepare(self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path) -> tuple[str, ...]:
+    async def prepare(
+        self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path, confinement: Confinement = UNCONFINED
+    ) -> tuple[str, ...]:
         error = self._enter("prepare", spec.project)
         tree = self._tree(spec.project, spec.number)
         fresh, tree.prepared = not tree.prepared, True
@@ -236,6 +247,10 @@ class FakeWorkspaces:
             del repository.trees[number]
         self._leave(error)
         return tuple(refs)
+
+    def git_folders(self, project: str, number: int) -> GitFolders:
+        common = self.home / "repos" / project.replace("/", "__")
+        return GitFolders(common / "agents.git", common / "agents.git" / "worktrees" / f"{number}", common / "objects")
 
     def path(self, project: str, number: int) -> Path:
         return self.home / "worktrees" / project.replace("/", "__") / f"{project.rpartition('/')[2]}-{number}"

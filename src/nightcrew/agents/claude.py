@@ -7,10 +7,12 @@ is refused to root; whatever is not allowed is refused, as nobody is there to as
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nightcrew.agents.ending import Ending, judge
+from nightcrew.agents.home import guard, host_of, spare
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
@@ -21,7 +23,7 @@ from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from nightcrew.core.report import report_schema
-from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Reading, RunOutput
+from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -83,6 +85,19 @@ SHOW: tuple[ShowRule, ...] = (
 )
 
 
+_TOP = "CLAUDE_CONFIG_DIR"
+_API = "https://api.anthropic.com"
+_LOGIN_HOSTS = ("platform.claude.com", "console.anthropic.com")
+
+# Measured in a sandbox (docs/sandbox.md). What the CLI obeys when the person runs it next is guarded; what a CLI of the
+# person runs or takes for its own while this one works is spare.
+_GUARDED_JSON = ("settings.json", "settings.local.json")
+_GUARDED = (
+    "CLAUDE.md", "agents/", "commands/", "hooks/", "output-styles/", "plugins/", "rules/", "skills/",
+)  # fmt: skip
+_SPARE = ("backups/", "projects/", "session-env/", "sessions/", "shell-snapshots/")
+
+
 class ClaudeAgent:
     """The `claude` CLI in print mode. Options: `allow`, `deny` (permission rules to add), `sandbox` (its own OS
     sandbox: Linux needs bwrap and socat; no network, and `git add -A` does not work in it), `skip_permissions`,
@@ -131,6 +146,21 @@ class ClaudeAgent:
             argv += ["--max-budget-usd", f"{self._max_budget_usd:g}"]
         env = {**_ENVIRONMENT, "CLAUDE_CODE_MAX_RETRIES": f"{self._max_retries or 0:.0f}", **job.env}
         return AgentCommand(tuple(argv), env, {"prompt.md": job.prompt}, "prompt.md", SHOW)
+
+    def needs(self, job: AgentJob) -> Needs:
+        top = job.env.get(_TOP, ".claude")
+        # The CLI keeps the sessions of a folder under its path, with - for what is no letter or digit.
+        sessions = re.sub(r"[^A-Za-z0-9]", "-", str(job.workspace))
+        home = (
+            HomePath(f"{top}/", Access.WRITE),
+            *guard(top, _GUARDED_JSON, content="{}\n"),
+            *guard(top, _GUARDED),
+            *spare(top, _SPARE),
+            HomePath(f"{top}/projects/{sessions}/", Access.WRITE),
+        )
+        api = job.env.get("ANTHROPIC_BASE_URL", "")
+        hosts = (host_of(api),) if api else (host_of(_API), *_LOGIN_HOSTS)
+        return Needs(home, hosts=hosts, nested="option sandbox" if self._sandbox else "")
 
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)

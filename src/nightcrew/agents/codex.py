@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from nightcrew.agents.ending import Ending, judge
+from nightcrew.agents.home import guard, host_of, spare
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
@@ -21,7 +22,7 @@ from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from nightcrew.core.report import report_schema
-from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Reading, RunOutput
+from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -55,6 +56,17 @@ SHOW: tuple[ShowRule, ...] = (
     ShowRule({"type": "thread.started"}, ""),
     ShowRule({"type": "turn.started"}, ""),
 )
+
+
+_TOP = "CODEX_HOME"
+_HOSTS = ("api.openai.com", "chatgpt.com", "auth.openai.com")
+
+# Measured in a sandbox (docs/sandbox.md). What the CLI obeys when the person runs it next is guarded; what a CLI of the
+# person runs while this one works is spare.
+_GUARDED = (
+    "config.toml", "AGENTS.md", "AGENTS.override.md", "agents/", "plugins/", "prompts/", "rules/", "skills/",
+)  # fmt: skip
+_SPARE = ("tmp/", ".tmp/", "shell_snapshots/")
 
 
 class CodexAgent:
@@ -105,6 +117,18 @@ class CodexAgent:
         # Its sandbox links helpers from a folder that may not lie under the temporary one, and the one it gets
         # must be writable in the sandbox: the run folder is both.
         return AgentCommand(tuple(argv), {"TMPDIR": str(job.folder), **job.env}, files, "prompt.md", SHOW)
+
+    def needs(self, job: AgentJob) -> Needs:
+        top = job.env.get(_TOP, ".codex")
+        home = (
+            HomePath(f"{top}/", Access.WRITE),
+            *guard(top, _GUARDED),
+            *guard(top, ("hooks.json",), content="{}\n"),
+            *spare(top, _SPARE),
+        )
+        provider = self._config.get("model_providers.custom")
+        api = provider.get("base_url", "") if isinstance(provider, Mapping) else ""
+        return Needs(home, hosts=(host_of(str(api)),) if api else _HOSTS)
 
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)

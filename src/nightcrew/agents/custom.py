@@ -21,7 +21,7 @@ from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Reading, RunOutput
+from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import ShowRule
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -33,7 +33,9 @@ class CustomAgent:
     `model_args`, `resume_args`, and `author_args`, `reviewer_args`, `router_args`, all added behind the command when
     they apply. Options for its output: see `rule.OutputRule`; `failures` is a list of {words, kind}, and `patterns`
     names a CLI whose own words are known (aider, copilot, cursor, kimi): both are tried, in this order, before the
-    words of vendors; `show` is a list of {match, show, prefix} for the pane."""
+    words of vendors; `show` is a list of {match, show, prefix} for the pane. `home` lists what the CLI needs of the
+    person's home in a sandbox, as {path, access}: relative, a folder with `/` at its end; access `write` (the default),
+    `read`, `guard` (there and read-only) or `empty`."""
 
     def __init__(self, settings: AgentSettings) -> None:
         options = Options(settings)
@@ -45,6 +47,7 @@ class CustomAgent:
         known = CLI_PATTERNS.get(options.text("patterns", "", among=("", *CLI_PATTERNS)), ())
         self._patterns = (*_read_failures(options), *known, *VENDOR_PATTERNS)
         self._show = tuple(_read_show(options))
+        self._home = tuple(_read_home(options))
         template = (*settings.command, *self._model_args, *self._resume_args, *sum(self._role_args.values(), ()))
         if not settings.command:
             options.complain("", "has no command", "the custom adapter needs `command`, a list of words")
@@ -89,6 +92,10 @@ class CustomAgent:
         }
         argv = tuple(_PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word) for word in words)
         return AgentCommand(argv, job.env, {"prompt.md": job.prompt}, "prompt.md" if self._stdin else "", self._show)
+
+    def needs(self, job: AgentJob) -> Needs:
+        del job
+        return Needs(self._home)
 
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output, self._rule), self._patterns)
@@ -160,6 +167,27 @@ def _read_show(options: Options) -> list[ShowRule]:
                 "show", f"has {dict(entry)!r}", "each needs `match` (a table), `show` and `prefix` (texts)"
             )
     return rules
+
+
+def _read_home(options: Options) -> list[HomePath]:
+    paths = []
+    known = {access.value: access for access in Access}
+    for entry in options.tables("home"):
+        path, access = entry.get("path"), entry.get("access", Access.WRITE.value)
+        if _is_inside(path) and isinstance(access, str) and access in known:
+            paths.append(HomePath(str(path), known[access]))
+        else:
+            needed = "each needs `path`, relative to the home, and `access`, one of " + ", ".join(known)
+            options.complain("home", f"has {dict(entry)!r}", needed)
+    return paths
+
+
+def _is_inside(path: object) -> bool:
+    """Whether it names a part of the home, not the whole of it and nothing above."""
+    if not isinstance(path, str) or path.startswith(("/", "~")) or "\0" in path:
+        return False
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return bool(parts) and ".." not in parts
 
 
 def _broken(words: str) -> bool:

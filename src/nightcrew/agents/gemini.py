@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nightcrew.agents.ending import Ending, judge
+from nightcrew.agents.home import guard, host_of
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
@@ -31,7 +32,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Reading, RunOutput
+from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -65,6 +66,21 @@ SHOW: tuple[ShowRule, ...] = (
     ShowRule({"type": "result"}, "status", "ended: "),
     ShowRule({"type": "init"}, ""),
 )
+
+
+# Never run in a sandbox. The login and the sessions are in the folder; the rest of it the CLI obeys when the person
+# runs it next.
+_GUARDED_JSON = ("settings.json", "trustedFolders.json")
+_GUARDED = ("GEMINI.md", ".env", "commands/", "extensions/", "hooks/", "policies/", "skills/", "agents/")
+_HOME = (
+    HomePath(".gemini/", Access.WRITE),
+    *guard(".gemini", _GUARDED_JSON, content="{}\n"),
+    *guard(".gemini", _GUARDED),
+)
+_HOSTS = (
+    "generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com",
+    "accounts.google.com",
+)  # fmt: skip
 
 
 class GeminiAgent:
@@ -110,6 +126,10 @@ class GeminiAgent:
             **job.env,
         }
         return AgentCommand(tuple(argv), env, {"prompt.md": job.prompt}, "prompt.md", SHOW)
+
+    def needs(self, job: AgentJob) -> Needs:
+        api = job.env.get("GOOGLE_GEMINI_BASE_URL", "")
+        return Needs(_HOME, hosts=(host_of(api),) if api else _HOSTS, nested="option sandbox" if self._sandbox else "")
 
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)

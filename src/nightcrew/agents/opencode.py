@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 
 from nightcrew.agents.ending import Ending, judge
+from nightcrew.agents.home import guard, spare
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
@@ -19,7 +20,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Reading, RunOutput
+from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -48,6 +49,17 @@ SHOW: tuple[ShowRule, ...] = (
     ShowRule({"type": "error"}, "error.data.message", "failed: "),
     ShowRule({"type": "step_start"}, ""),
     ShowRule({"type": "step_finish"}, ""),
+)
+
+
+# Never run in a sandbox. The login, the sessions and the log are in the first; programs that it fetched and runs are in
+# its `bin`, so that is guarded. Its packages are fetched anew in each run: those of the person would run outside.
+_HOME = (
+    HomePath(".local/share/opencode/", Access.WRITE),
+    *guard(".local/share/opencode", ("bin/",)),
+    HomePath(".config/opencode/", Access.READ),
+    *spare(".cache", ("opencode/",)),
+    *spare(".local/state", ("opencode/",)),
 )
 
 
@@ -85,6 +97,10 @@ class OpencodeAgent:
         if not self._project_config:
             env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
         return AgentCommand(tuple(argv), env, {"prompt.md": job.prompt}, "prompt.md", SHOW)
+
+    def needs(self, job: AgentJob) -> Needs:
+        del job
+        return Needs(_HOME)
 
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)

@@ -12,7 +12,7 @@ from nightcrew.core.errors import ConfigError, Problem
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.model.settings import AgentSettings
 from nightcrew.core.report import ReportError, parse_report
-from nightcrew.ports.agent import AgentCommand, AgentJob, Enforcement, Limit, Reading, RunOutput
+from nightcrew.ports.agent import AgentCommand, AgentJob, Enforcement, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import ShowRule
 
 PLAYER = Path(__file__).with_name("scripted_player.py")
@@ -52,6 +52,13 @@ class ScriptedAgent:
             stdin="prompt.md",
             show=SHOW,
         )
+
+    def needs(self, job: AgentJob) -> Needs:
+        del job
+        # A Python that lies in the person's home is not seen otherwise.
+        prefixes = dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
+        own = tuple(Path(prefix) for prefix in prefixes if prefix not in ("/usr", "/usr/local"))
+        return Needs(read=(PLAYER, Path(self._playbook), *own))
 
     def read(self, output: RunOutput) -> Reading:
         if output.timed_out:

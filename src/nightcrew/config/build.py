@@ -1,6 +1,6 @@
 """From validated keys to the core's settings. Nothing is checked here: what arrives is right."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
 from nightcrew.config.project import ProjectEntry
@@ -12,6 +12,7 @@ from nightcrew.core.model.settings import (
     ForgeSettings,
     Limits,
     MergeSettings,
+    Network,
     ProjectSettings,
     PromptBudget,
     ReviewSettings,
@@ -26,8 +27,10 @@ KNOWN_FORGES = ("github", "local")
 _GITHUB_URL = ForgeSettings("github").base_url
 
 
-def build_settings(file: ConfigFile, projects: Iterable[ProjectSettings], *, generation: int) -> Settings:
-    """The settings of a whole configuration, its projects being built already."""
+def build_settings(
+    file: ConfigFile, projects: Iterable[ProjectSettings], *, generation: int, expand: Callable[[str], str]
+) -> Settings:
+    """The settings of a whole configuration, its projects being built already; `expand` replaces `~` in a path."""
     built = {project.slug: project for project in projects}
     used = {project.forge for project in built.values()}
     forges = {name: _build_forge(name, keys) for name, keys in file.forges.items()}
@@ -36,7 +39,7 @@ def build_settings(file: ConfigFile, projects: Iterable[ProjectSettings], *, gen
             forges[name] = _build_forge(name, ForgeKeys.model_validate({"kind": name}))
     return Settings(
         projects=built,
-        agents={name: _build_agent(name, keys) for name, keys in file.agents.items()},
+        agents={name: _build_agent(name, keys, expand) for name, keys in file.agents.items()},
         forges=forges,
         router=RouterSettings(
             mode=file.router.mode,
@@ -50,12 +53,13 @@ def build_settings(file: ConfigFile, projects: Iterable[ProjectSettings], *, gen
             review_timeout_s=file.limits.review_timeout,
         ),
         interval_s=file.interval,
+        sandbox=file.sandbox,
         generation=generation,
     )
 
 
-def build_project(keys: ProjectEntry, *, source: str) -> ProjectSettings:
-    """One project; `source` is the path of the person's checkout, `~` replaced."""
+def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> ProjectSettings:
+    """One project; `expand` replaces `~` in a path."""
     return ProjectSettings(
         slug=keys.slug,
         forge=keys.forge,
@@ -79,12 +83,14 @@ def build_project(keys: ProjectEntry, *, source: str) -> ProjectSettings:
         checks=tuple(CheckCommand(check.name, check.command, check.timeout) for check in keys.checks),
         setup=tuple(SetupCommand(step.command, step.timeout) for step in keys.setup),
         copy_files=keys.copy_files,
-        source=source,
+        source=expand(keys.source) if keys.source else "",
+        sandbox_read=tuple(expand(path) for path in keys.sandbox_read),
+        network=Network(keys.network),
         instructions=keys.instructions,
     )
 
 
-def _build_agent(name: str, keys: AgentKeys) -> AgentSettings:
+def _build_agent(name: str, keys: AgentKeys, expand: Callable[[str], str]) -> AgentSettings:
     models: Mapping[Complexity, tuple[str, ...]] = {
         level: keys.models[level] for level in Complexity if keys.models.get(level)
     }
@@ -100,6 +106,10 @@ def _build_agent(name: str, keys: AgentKeys) -> AgentSettings:
         enabled=keys.enabled,
         can_review=keys.can_review,
         can_author=keys.can_author,
+        sandbox=keys.sandbox,
+        sandbox_read=tuple(expand(path) for path in keys.sandbox_read),
+        network=keys.network,
+        hosts=keys.hosts,
     )
 
 

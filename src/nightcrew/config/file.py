@@ -10,7 +10,9 @@ from nightcrew.config.value import (
     AgentName,
     Count,
     Duration,
+    Folders,
     ForgeName,
+    Hosts,
     ModelName,
     Models,
     OneLine,
@@ -27,8 +29,10 @@ from nightcrew.core.model.settings import (
     AgentSettings,
     ForgeSettings,
     Limits,
+    Network,
     RouterMode,
     RouterSettings,
+    SandboxKind,
     Settings,
 )
 
@@ -58,6 +62,12 @@ class AgentKeys(Section):
     enabled: Truth = key("Whether it is used at all.", _AGENT.enabled)
     can_review: Truth = key("Whether it reviews.", _AGENT.can_review)
     can_author: Truth = key("Whether it writes changes.", _AGENT.can_author)
+    sandbox: SandboxKind | None = key("The sandbox around it; empty: that of all (see sandbox.md).", _AGENT.sandbox)
+    sandbox_read: Folders = key("Files and folders that it may read in its sandbox, besides.", _AGENT.sandbox_read)
+    network: Network = key(
+        "What it reaches from its sandbox: everything, only the model's hosts (`vendor`), or nothing.", _AGENT.network
+    )
+    hosts: Hosts = key("Hosts that it reaches, besides the model's, where `network` is `vendor`.", _AGENT.hosts)
 
 
 class ForgeKeys(Section):
@@ -125,4 +135,8 @@ class ConfigFile(Section):
     )
     router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
     limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())
+    sandbox: SandboxKind = key(
+        "The sandbox around agents, setup commands and checks; `auto`: that of this system, if it works.",
+        Settings().sandbox,
+    )
     interval: Duration = key("Time between two looks at the forges.", Settings().interval_s, ge=0.1, le=3600)

@@ -49,12 +49,15 @@ class Configuration:
         """The settings, with each project's `.nightcrew.yml` (by slug) in its place among the layers. Never fails:
         what could be wrong was found when the parts were parsed. Projects that are not configured are ignored."""
         given = overlays or {}
+
+        def expand(path: str) -> str:
+            return str(expand_path(path, self.environ))
+
         projects = []
         for written in self.values.get("projects", ()):
             keys = merge_project(self.values.get("defaults", {}), written, overlay=given.get(written["slug"], _NOTHING))
-            source = str(expand_path(keys.source, self.environ)) if keys.source else ""
-            projects.append(build_project(keys, source=source))
-        return build_settings(self.file, projects, generation=generation)
+            projects.append(build_project(keys, expand=expand))
+        return build_settings(self.file, projects, generation=generation, expand=expand)
 
 
 def load_settings(

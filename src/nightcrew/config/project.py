@@ -1,6 +1,6 @@
 """The keys of a project, as the owner may set them in config.yml. Defaults are those of the core's settings."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
 
@@ -12,6 +12,7 @@ from nightcrew.config.value import (
     Count,
     Duration,
     Folder,
+    Folders,
     ForgeName,
     InsidePaths,
     Lines,
@@ -152,6 +153,11 @@ class ProjectKeys(Section):
     checks: Checks = key("Commands that Nightcrew runs as CI.", ())
     setup: tuple[SetupKeys, ...] = key("Commands run in each fresh workspace.", ())
     copy_files: InsidePaths = key("Files copied from `source` into each fresh workspace, such as `.env`.", ())
+    sandbox_read: Folders = key(
+        "Files and folders that setup commands, checks and agents may read in their sandbox, besides; no secrets.",
+        _PROJECT.sandbox_read,
+    )
+    network: Literal["open", "none"] = key("What setup commands and checks reach from their sandbox.", "open")
     instructions: Text = key("Words for every agent that works on this project.", _PROJECT.instructions)
 
 

@@ -15,6 +15,7 @@ def render_settings(settings: Settings) -> dict[str, object]:
     limits, router = settings.limits, settings.router
     return {
         "interval": render_duration(settings.interval_s),
+        "sandbox": settings.sandbox.value,
         "limits": {
             "max_runs": limits.max_runs,
             "timeouts": {level.value: render_duration(value) for level, value in limits.timeouts_s.items()},
@@ -84,6 +85,10 @@ def _agent(agent: AgentSettings) -> dict[str, object]:
         "enabled": agent.enabled,
         "can_review": agent.can_review,
         "can_author": agent.can_author,
+        "sandbox": agent.sandbox.value if agent.sandbox else None,
+        "sandbox_read": list(agent.sandbox_read),
+        "network": agent.network.value,
+        "hosts": list(agent.hosts),
     }
 
 
@@ -119,6 +124,8 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "setup": [{"command": list(step.argv), "timeout": render_duration(step.timeout_s)} for step in project.setup],
         "copy_files": list(project.copy_files),
         "source": project.source,
+        "sandbox_read": list(project.sandbox_read),
+        "network": project.network.value,
         "instructions": project.instructions,
     }
 

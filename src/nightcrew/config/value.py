@@ -19,6 +19,9 @@ _TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
 _EMAIL = re.compile(r"[^\s@<>]+@[^\s@<>]+")
 _CHECK = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,48}[A-Za-z0-9]|[A-Za-z0-9]")
 _URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
+_HOST = re.compile(
+    r"(?=.{1,253}(?::|$))[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::[0-9]{1,5})?"
+)
 _SHELL = re.compile(r"[|&;<>`]|\$\(")
 
 FORGE_TOKENS = frozenset({"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"})
@@ -185,6 +188,9 @@ Slug = Annotated[str, AfterValidator(_slug)]
 InsidePath = Annotated[OneLine, AfterValidator(_inside)]
 InsidePaths = Annotated[tuple[InsidePath, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Folder = Annotated[Text, AfterValidator(_folder)]
+Folders = Annotated[tuple[Folder, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Host = Annotated[str, _matching(_HOST, "is not the name of a host; write `api.example.com` or `host:port`")]
+Hosts = Annotated[tuple[Host, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Url = Annotated[str, AfterValidator(_url)]
 Address = Annotated[str, AfterValidator(_address)]
 AgentName = Annotated[str, _matching(_AGENT, "is not a name: small letters, digits, - and _, at most 31")]

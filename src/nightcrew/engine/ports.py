@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
+from nightcrew.core.model.settings import AgentSettings, ProjectSettings, SandboxKind, Settings
 from nightcrew.ports.agent import Agent
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.ids import Ids
@@ -13,6 +13,7 @@ from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
 from nightcrew.ports.tracker import Tracker
 from nightcrew.ports.workspace import Workspace
+from nightcrew.sandbox import Found, Usable
 from nightcrew.secret.hit import Hit
 
 
@@ -32,6 +33,10 @@ def _no_hits(_diff: str) -> tuple[Hit, ...]:
     return ()
 
 
+async def _no_sandbox(_kind: SandboxKind) -> Found:
+    return Usable(SandboxKind.NONE)
+
+
 async def _no_files(_folder: Path) -> tuple[str, ...]:
     return ()
 
@@ -42,7 +47,7 @@ class Ports:
     tells where a program is, or that it is not there. `overlay` reads a repository's own settings file over the
     owner's settings of the project. `base_env` is the clean environment that runs start from. `mask` takes secrets
     out of a text; `mask_folder` out of the files of a run's folder, and names those that had some; `scan` finds
-    secrets among the lines that a diff adds."""
+    secrets among the lines that a diff adds. `find_sandbox` tells whether a kind of sandbox works here."""
 
     store: Store
     clock: Clock
@@ -59,6 +64,7 @@ class Ports:
     mask: Callable[[str], str] = _as_it_is
     mask_folder: Callable[[Path], Awaitable[tuple[str, ...]]] = _no_files
     scan: Callable[[str], tuple[Hit, ...]] = _no_hits
+    find_sandbox: Callable[[SandboxKind], Awaitable[Found]] = _no_sandbox
 
     def forge_of(self, settings: Settings, project: str) -> Forge:
         """The forge of a project."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -15,9 +16,10 @@ from nightcrew.ports.runtime import ShowRule
 @dataclass(frozen=True, slots=True)
 class AgentJob:
     """What a run needs from its CLI. `prompt` is the whole prompt; `folder` the part of the run folder (absolute) that
-    is the agent's, which the CLI must be able to write; `workspace` its working directory; `report` the file it must write its report to (inside
-    `folder`); `session` a UUID for its own session; `env` the resolved variables of the agent's settings. A reviewer
-    and a router must not be able to change the workspace, as far as the CLI can keep that."""
+    is the agent's, which the CLI must be able to write; `workspace` its working directory; `report` the file it must
+    write its report to (inside `folder`); `session` a UUID for its own session; `env` the resolved variables of the
+    agent's settings. A reviewer and a router must not be able to change the workspace, as far as the CLI can keep
+    that."""
 
     role: Role
     prompt: str
@@ -71,6 +73,46 @@ class Reading:
     session: str = ""
 
 
+class Access(StrEnum):
+    """`write` and `read` are the person's own, as far as they are there. `guard` is read-only and always there. `empty`
+    is a folder with nothing in it, which goes when the run ends."""
+
+    WRITE = "write"
+    READ = "read"
+    GUARD = "guard"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class HomePath:
+    """A file or folder, relative to the home or absolute; one that ends with `/` is a folder.
+
+    A login has to be bound with its folder: CLIs replace the file, which a mounted one cannot be. So the folder is
+    writable, and what else is in it needs a word: `guard` is for what the CLI would obey when the person runs it next
+    (settings, hooks, instructions). It must be there to be read-only, else an agent could make it; so where there is
+    none, one with the content `content` is put down. `empty` is for what a CLI of the person would run or take for its
+    own while the agent runs. A folder to `write` is made if it is not there.
+    """
+
+    path: str
+    access: Access
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a CLI needs of the machine in a sandbox, besides its workspace, its part of the run folder and its program.
+
+    `home`: of the person's home; `read`: paths to read. `hosts`: the names of the servers that it talks to, each with a
+    port if that is not 443. `nested` names a sandbox that the CLI itself starts inside and that root cannot nest.
+    """
+
+    home: tuple[HomePath, ...] = ()
+    read: tuple[Path, ...] = ()
+    hosts: tuple[str, ...] = ()
+    nested: str = ""
+
+
 class Enforcement:
     """How far a CLI keeps a limit: three words used in the table that `config check` shows."""
 
@@ -103,6 +145,10 @@ class Agent(Protocol):
 
     def command(self, job: AgentJob) -> AgentCommand:
         """The exact non-interactive command of a job. Invalid if the job cannot be done by this CLI."""
+        ...
+
+    def needs(self, job: AgentJob) -> Needs:
+        """What the CLI needs of the machine for a job, in a sandbox."""
         ...
 
     def read(self, output: RunOutput) -> Reading:

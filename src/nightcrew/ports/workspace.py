@@ -1,5 +1,6 @@
 """Where authors work: git worktrees, and everything the engine does with git."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -54,6 +55,32 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class GitFolders:
+    """Where the git of a task's workspace keeps things: the repository that carries the worktrees, the worktree's own
+    part of it, and the objects that it borrows (those of a throw-away checkout as well)."""
+
+    common: Path
+    own: Path
+    borrowed: Path
+
+
+def _as_they_are(argv: Sequence[str]) -> Sequence[str]:
+    return argv
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What surrounds a command of the project: `wrap` puts a sandbox around its words, `env` is its environment there.
+    Without a sandbox there is nothing to do."""
+
+    wrap: Callable[[Sequence[str]], Sequence[str]] = _as_they_are
+    env: Mapping[str, str] | None = None
+
+
+UNCONFINED = Confinement()
+
+
+@dataclass(frozen=True, slots=True)
 class MergeConflict:
     """Two commits do not merge; the paths in conflict."""
 
@@ -81,9 +108,11 @@ class Workspace(Protocol):
         twice is asking once. Conflict names the holder if another run has the lease."""
         ...
 
-    async def prepare(self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path) -> tuple[str, ...]:
-        """Make a fresh workspace usable: the setup commands and named files, once a workspace, each with its limit;
-        output is appended to `log`. Returns warnings; Invalid if a setup command fails."""
+    async def prepare(
+        self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path, confinement: Confinement = UNCONFINED
+    ) -> tuple[str, ...]:
+        """Make a fresh workspace usable: the setup commands (in their confinement) and named files, once a workspace,
+        each with its limit; output is appended to `log`. Returns warnings; Invalid if a setup command fails."""
         ...
 
     async def collect(self, project: str, number: int, *, agent: str, commit: CommitSettings, message: str) -> Left:
@@ -139,6 +168,10 @@ class Workspace(Protocol):
     async def remove_workspace(self, project: str, number: int, *, merged: bool) -> tuple[str, ...]:
         """Remove a task's worktree and local branch. What is uncommitted or not on the remote is first saved under
         `refs/nightcrew/salvage/…`; returns the refs made. Idempotent. `merged`: the branch's commits were merged."""
+        ...
+
+    def git_folders(self, project: str, number: int) -> GitFolders:
+        """Where the git of a task's workspace keeps things, whether they are there or not."""
         ...
 
     def path(self, project: str, number: int) -> Path:

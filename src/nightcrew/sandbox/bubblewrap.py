@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nightcrew.sandbox.spec import Network, SandboxSpec, order
+from nightcrew.core.model.settings import Network
+from nightcrew.sandbox.spec import SandboxSpec, order
 from nightcrew.sandbox.system import LINUX, LINUX_ETC
 
 SIGNALS = "TERM,HUP,INT"
@@ -33,7 +34,7 @@ def render_bubblewrap(spec: SandboxSpec, argv: Sequence[str], means: Bubblewrap)
     """The command line. Pure: it does not look whether the paths are there."""
     own = ("--uid", str(means.uid), "--gid", str(means.uid)) if means.uid is not None else ()
     spaces = [f"--unshare-{name}" for name in _NAMESPACES]
-    if spec.network is Network.NONE:
+    if spec.network is not Network.OPEN:
         spaces.append("--unshare-net")
     flags = ("--new-session", "--die-with-parent", "--cap-drop", "ALL")
     wrapped = (

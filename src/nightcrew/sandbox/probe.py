@@ -4,9 +4,9 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
-from enum import StrEnum
 
 from nightcrew.core.errors import PortError
+from nightcrew.core.model.settings import SandboxKind as Kind
 from nightcrew.process import run_process
 from nightcrew.sandbox.bubblewrap import SIGNALS, Bubblewrap
 from nightcrew.sandbox.seatbelt import Seatbelt
@@ -24,21 +24,17 @@ _HINTS = (
 )
 
 
-class Kind(StrEnum):
-    """The setting: `auto` is what this system has."""
-
-    AUTO = "auto"
-    BWRAP = "bwrap"
-    SEATBELT = "seatbelt"
-    NONE = "none"
-
-
 @dataclass(frozen=True, slots=True)
 class Usable:
     """A sandbox that works here; with `means` None, none is wanted."""
 
     kind: Kind
     means: Bubblewrap | Seatbelt | None = None
+
+    @property
+    def is_root(self) -> bool:
+        """Whether root starts it: then what is inside can make no such sandbox again."""
+        return isinstance(self.means, Bubblewrap) and self.means.uid is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightcrew.core.errors import Invalid
-from nightcrew.sandbox.spec import Bind, Network, SandboxSpec, order
+from nightcrew.core.model.settings import Network
+from nightcrew.sandbox.spec import Bind, SandboxSpec, order
 from nightcrew.sandbox.system import MAC
 
 _BASE = """\
@@ -56,6 +57,8 @@ def render_seatbelt(spec: SandboxSpec, argv: Sequence[str], means: Seatbelt) -> 
 
 def render_profile(spec: SandboxSpec) -> str:
     """The profile. Invalid if something is to be shown at a path that is not its own."""
+    if spec.network is Network.VENDOR:
+        raise Invalid("network: vendor needs bwrap, which gives a sandbox a loopback of its own")
     rules = {Path(name): Bind(Path(name)) for name in (*MAC, *_KEYCHAINS, str(spec.home / "Library" / "Keychains"))}
     rules |= {link.path: Bind(link.path) for link in spec.own_links}
     for bind in spec.all_binds:

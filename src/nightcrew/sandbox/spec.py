@@ -2,17 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from nightcrew.core.errors import Invalid
-
-
-class Network(StrEnum):
-    """`open`: the machine's own network, loopback included. `none`: only a loopback of the sandbox's own."""
-
-    OPEN = "open"
-    NONE = "none"
+from nightcrew.core.model.settings import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +34,14 @@ class Link:
 class SandboxSpec:
     """One run's sandbox. All paths are absolute.
 
-    `workspace` is the working directory and `folder` the run folder; both are writable. `home` is the person's home:
-    there is an empty one in its place, that goes when the run ends. `private` names further folders to replace so.
-    `binds` are what is there besides the system's programs; of two that overlap, the deeper counts for what is in it,
-    so that a read-only file can lie in a writable folder, and a writable folder in an empty one.
+    `workspace` is the working directory and `folder` what else belongs to the run; both are writable. `home` is the
+    person's: there is an empty one in its place, that goes when the run ends. `private` names further folders to
+    replace so. `binds` are what is there besides the system's programs; of two that overlap, the deeper counts for
+    what is in it, so that a read-only file can lie in a writable folder, and a writable folder in an empty one.
     """
 
     workspace: Path
-    folder: Path
+    folder: Path | None
     home: Path
     binds: tuple[Bind, ...] = ()
     private: tuple[Path, ...] = ()
@@ -57,8 +50,9 @@ class SandboxSpec:
 
     @property
     def all_binds(self) -> tuple[Bind, ...]:
-        """With the workspace and the run folder."""
-        return (*self.binds, Bind(self.workspace, writable=True), Bind(self.folder, writable=True))
+        """With the workspace and the folder."""
+        own = (self.workspace,) if self.folder is None else (self.workspace, self.folder)
+        return (*self.binds, *(Bind(path, writable=True) for path in own))
 
     @property
     def own_links(self) -> tuple[Link, ...]:

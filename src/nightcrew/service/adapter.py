@@ -45,7 +45,9 @@ def _load(found: dict[str, EntryPoint], settings: AgentSettings) -> Agent:
         raise
     except Exception as error:
         raise ConfigError([Problem(where, f"{entry.value} does not load: {error}")]) from error
-    lacking = [part for part in ("name", "program", "command", "read", "limits", "homes") if not hasattr(made, part)]
+    lacking = [
+        part for part in ("name", "program", "command", "needs", "read", "limits", "homes") if not hasattr(made, part)
+    ]
     if lacking:
         raise ConfigError([Problem(where, f"{entry.value} is no agent: it lacks {', '.join(lacking)}")])
     agent: Agent = made

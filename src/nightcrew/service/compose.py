@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import structlog
+
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.layer import parse_project_file
@@ -30,6 +32,7 @@ from nightcrew.engine.ports import Forge, Ports
 from nightcrew.engine.reading import Reader, Sight
 from nightcrew.forges.github.forge import GitHubForge
 from nightcrew.forges.github.token import Token, resolve_token
+from nightcrew.ports.agent import Agent
 from nightcrew.ports.store import Store
 from nightcrew.process import clean_environment
 from nightcrew.runtimes.tmux import TmuxRuntime
@@ -39,6 +42,7 @@ from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.dump import dump_world
 from nightcrew.service.local import open_local_forge
 from nightcrew.service.log import mask_log
+from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
 from nightcrew.store.sqlite import SqliteStore
@@ -70,7 +74,8 @@ async def composed(
     settings = configuration.apply()
     clock = SystemClock()
     # What the person has to put right is found before anything is opened or made.
-    agents = load_agents(settings)
+    agents, sandboxes = load_agents(settings), Sandboxes()
+    await _check_sandboxes(settings, agents, sandboxes)
     tokens = await _tokens(outside_of or home, settings)
     vault = _vault(home, settings, tokens)
     mask_log(vault.mask)
@@ -92,6 +97,7 @@ async def composed(
             mask=vault.mask,
             mask_folder=lambda folder: asyncio.to_thread(vault.mask_folder, folder),
             scan=vault.scan,
+            find_sandbox=sandboxes.find,
         )
         bus = Bus(store)
         observer = Observer(ports, settings)
@@ -110,6 +116,17 @@ async def composed(
         )
         facade = Facade(means, loop, reader, settings=render_settings(settings))
         yield Composed(settings, means, loop, facade, ports)
+
+
+async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:
+    """ConfigError if an agent could never be started; what is not bounded is said once."""
+    bounds = await find_bounds(settings, agents, sandboxes)
+    if problems := find_sandbox_problems(bounds):
+        raise ConfigError(problems)
+    log = structlog.get_logger("service")
+    for name, bound in bounds.items():
+        if bound.level == "warning":
+            log.warning("agent without a sandbox", agent=name, why=bound.words, hint=bound.hint)
 
 
 def _emails(settings: Settings) -> tuple[str, ...]:

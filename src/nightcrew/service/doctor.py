@@ -19,6 +19,7 @@ from nightcrew.forges.github.token import resolve_token
 from nightcrew.process import run_process
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.load import load
+from nightcrew.service.sandbox import Sandboxes, find_bounds, list_unseen
 from nightcrew.service.tool import TOOLS, install_command
 
 LEAST_FREE_BYTES = 2_000_000_000
@@ -107,6 +108,10 @@ async def _agents(home: Home, settings: Settings) -> AsyncIterator[Finding]:
     around = Surroundings(environ=load_environment(), base=home.root)
     for problem in check_settings(settings, around):
         yield Finding(problem.where, "warning", problem.what, problem.hint)
+    for problem in list_unseen(settings):
+        yield Finding(problem.where, "warning", problem.what, problem.hint)
+    for name, bound in (await find_bounds(settings, agents, Sandboxes())).items():
+        yield Finding(f"sandbox of {name}", bound.level, bound.words, bound.hint)
     for name, agent in agents.items():
         found = shutil.which(agent.program)
         if found is None:

@@ -1,5 +1,6 @@
 """`nightcrew config show|check|schema`."""
 
+import asyncio
 import json
 import shutil
 import sys
@@ -10,8 +11,10 @@ from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.render import render_settings, render_yaml
 from nightcrew.config.schema import render_schema_text
+from nightcrew.core.errors import ConfigError
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.load import load
+from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 
 
 def show_config(home: Path, *, as_json: bool) -> int:
@@ -32,13 +35,16 @@ def show_schema(home: Path, *, as_json: bool) -> int:
 
 
 def check_config(home: Path, *, as_json: bool) -> int:
-    """Load it (what is wrong raises), then say what is risky, and what each agent's CLI enforces. Exit code 0: warnings
-    are no errors."""
+    """Load it (what is wrong raises), then say what is risky, what bounds each agent and what its CLI enforces. Exit
+    code 0: warnings are no errors."""
     place = Home(home)
     settings = load(place).apply()
     agents = load_agents(settings)
     programs = {name: agent.program for name, agent in agents.items()}
     around = Surroundings(environ=load_environment(), base=place.root, programs=programs)
+    bounds = asyncio.run(find_bounds(settings, agents, Sandboxes()))
+    if problems := find_sandbox_problems(bounds):
+        raise ConfigError(problems)
     warnings = check_settings(settings, around)
     if as_json:
         answer = {
@@ -46,6 +52,7 @@ def check_config(home: Path, *, as_json: bool) -> int:
             "warnings": [{"where": item.where, "what": item.what, "hint": item.hint} for item in warnings],
             "agents": {
                 name: {
+                    "sandbox": {"level": bounds[name].level, "words": bounds[name].words, "hint": bounds[name].hint},
                     "program": shutil.which(agent.program) or "",
                     "limits": [{"what": x.what, "how_far": x.how_far, "means": x.means} for x in agent.limits()],
                     "outside": list(agent.homes()),
@@ -59,6 +66,7 @@ def check_config(home: Path, *, as_json: bool) -> int:
     lines += [f"warning: {item}" for item in warnings]
     for name, agent in agents.items():
         lines += ["", f"{name} ({shutil.which(agent.program) or 'not installed'}): what its CLI keeps to"]
+        lines.append(f"  sandbox: {bounds[name].words}" + (f" ({bounds[name].hint})" if bounds[name].hint else ""))
         width = max((len(limit.what) for limit in agent.limits()), default=0)
         lines += [f"  {limit.what.ljust(width)}  {limit.how_far:<9} {limit.means}" for limit in agent.limits()]
         lines += [f"  reads or writes: {words}" for words in agent.homes()]

@@ -1,7 +1,7 @@
 """Making a fresh worktree usable: the files a person names, then their setup commands, with a log.
 
-The commands are the person's own settings, not the repository's content; they run with the person's HOME, so that
-shared caches of package managers serve every workspace.
+The commands are settings, but what they run is the repository's content. Without a sandbox they run with the person's
+HOME, so that shared caches of package managers serve every workspace.
 """
 
 import shutil
@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from nightcrew.core.errors import Invalid
 from nightcrew.core.model.settings import SetupCommand
+from nightcrew.ports.workspace import Confinement
 from nightcrew.process import NotFound, TimedOut, clean_environment, run_process
 from nightcrew.process.environment import BASE_VARIABLES
 from nightcrew.workspaces.complaint import clean
@@ -73,16 +74,19 @@ def exclude_files(agents: Path, names: Sequence[str]) -> None:
         replace_file(path, ("\n".join([*lines, *wanted]) + "\n").encode("utf-8", "replace"))
 
 
-async def run_setup(commands: Sequence[SetupCommand], *, tree: Path, log: Path) -> None:
+async def run_setup(commands: Sequence[SetupCommand], *, tree: Path, log: Path, confinement: Confinement) -> None:
     """Run them one after the other in the worktree; the first that fails is raised as Invalid with its last lines."""
+    env = confinement.env
+    if env is None:
+        env = clean_environment(allow=(*BASE_VARIABLES, *_CACHE_VARIABLES))
     for command in commands:
         shown = clean(" ".join(command.argv), limit=300)
         append_log(log, f"$ {shown}\n".encode())
         try:
             done = await run_process(
-                command.argv,
+                confinement.wrap(command.argv),
                 cwd=tree,
-                env=clean_environment(allow=(*BASE_VARIABLES, *_CACHE_VARIABLES)),
+                env=env,
                 timeout_s=command.timeout_s,
                 output_cap=_OUTPUT_CAP,
             )

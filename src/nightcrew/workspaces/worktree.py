@@ -14,7 +14,16 @@ from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
-from nightcrew.ports.workspace import Checkout, Commit, Left, MergeConflict, WorkspaceSpec
+from nightcrew.ports.workspace import (
+    UNCONFINED,
+    Checkout,
+    Commit,
+    Confinement,
+    GitFolders,
+    Left,
+    MergeConflict,
+    WorkspaceSpec,
+)
 from nightcrew.workspaces import build, checkout, history, push, setup
 from nightcrew.workspaces.commit import author_of, render_message
 from nightcrew.workspaces.complaint import clean
@@ -94,7 +103,9 @@ class GitWorkspaces:
                     give_up_lease(lease, spec.lease)
                 raise
 
-    async def prepare(self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path) -> tuple[str, ...]:
+    async def prepare(
+        self, spec: WorkspaceSpec, settings: ProjectSettings, *, log: Path, confinement: Confinement = UNCONFINED
+    ) -> tuple[str, ...]:
         repository = self._get(spec.project)
         async with self._lock(spec.project, spec.number):
             marker = self._get_ready(repository, spec.number)
@@ -109,7 +120,7 @@ class GitWorkspaces:
             setup.exclude_files(repository.agents, copied)
             for warning in warnings:
                 setup.append_log(log, f"[{warning}]\n".encode("utf-8", "replace"))
-            await setup.run_setup(settings.setup, tree=tree, log=log)
+            await setup.run_setup(settings.setup, tree=tree, log=log, confinement=confinement)
             write_marker(repository.marker(spec.number), replace(marker, prepared=True))
             return warnings
 
@@ -180,6 +191,10 @@ class GitWorkspaces:
             return await remove_worktree(
                 repository, number, installation=self._installation, merged=merged, at=self._clock.now()
             )
+
+    def git_folders(self, project: str, number: int) -> GitFolders:
+        repository = self._find(project)
+        return GitFolders(repository.agents, repository.admin(number), repository.engine / "objects")
 
     def path(self, project: str, number: int) -> Path:
         return self._find(project).tree(number)

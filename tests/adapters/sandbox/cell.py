@@ -20,7 +20,6 @@ from nightcrew.sandbox import (
     checkout_view,
     ensure_worktree_view,
     find_sandbox,
-    view_folder,
 )
 from tests.adapters.workspaces.house import PROJECT, House
 
@@ -85,13 +84,13 @@ async def make_cell(root: Path) -> Cell:
 
 def author_spec(house: House, checkout: Checkout) -> SandboxSpec:
     view = ensure_worktree_view(common=house.agents, own=house.admin, borrowed=house.engine / "objects")
-    folder = house.home / "runs" / "acme" / "7 author"
+    folder = house.home / "runs" / "acme" / "7 author" / "agent"
     folder.mkdir(parents=True, exist_ok=True)
     return SandboxSpec(
         workspace=checkout.path,
         folder=folder,
         home=house.root.parent,
-        binds=(*view.binds, *view_folder(folder)),
+        binds=view.binds,
         private=view.private,
     )
 

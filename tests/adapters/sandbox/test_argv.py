@@ -44,7 +44,7 @@ def test_seatbelt(name):
     spec = replace(SPEC, network=name)
     argv = build_argv(spec, ARGV, Usable(Kind.SEATBELT, Seatbelt("/usr/bin/sandbox-exec")))
     assert (argv[:2], argv[3:]) == (("/usr/bin/sandbox-exec", "-p"), ARGV)
-    assert argv[2] == render_profile(spec) == (GOLDEN / f"seatbelt-{name}.sb").read_text()
+    assert argv[2] == render_profile(spec) == (GOLDEN / f"seatbelt-{name.value}.sb").read_text()
 
 
 def test_none_is_the_command_itself():

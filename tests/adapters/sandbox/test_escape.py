@@ -171,11 +171,16 @@ async def test_with_refs_of_its_own_no_other_branch_is_in_reach(cell: Cell):
 
 
 async def test_the_record_of_its_run_cannot_be_forged(cell: Cell):
-    log = cell.spec.folder / "stdout.log"
+    assert cell.spec.folder is not None
+    log = cell.spec.folder.parent / "stdout.log"
     log.write_text("what it said")
-    await cell.fails('echo x >> "$1"', log)
-    await cell.fails('rm "$1"', log)
+    await cell.fails('cat "$1"', log)
+    await cell.fails('mv "$1" "$1.old"', cell.spec.folder)
+    await cell.run('echo x >> "$1"', log)
+    await cell.run('rm "$1"', log)
+    await cell.run('echo "{}" > "$1/result.json"', log.parent)
     assert log.read_text() == "what it said"
+    assert sorted(path.name for path in log.parent.iterdir()) == ["agent", "stdout.log"]
 
 
 async def test_a_reviewer_has_no_other_folder(cell: Cell):

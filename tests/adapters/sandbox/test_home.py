@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from nightcrew.sandbox import Access, Bind, HomePath, ProgramView, ensure_home_view, find_program_view
+from nightcrew.ports.agent import Access, HomePath
+from nightcrew.sandbox import Bind, ProgramView, ensure_home_view, find_program_view
 from tests.adapters.sandbox.cell import Cell, add_bind
 
 NEEDS = (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nightcrew.sandbox import Kind, SandboxSpec, Usable, build_argv, view_folder
+from nightcrew.sandbox import Kind, SandboxSpec, Usable, build_argv
 from nightcrew.sandbox.bubblewrap import Bubblewrap
 from tests.adapters.runtimes.rig import TmuxRig, tmux_rig
 from tests.adapters.sandbox.cell import get_sandbox
@@ -29,7 +29,7 @@ def confined(rig: TmuxRig, sandbox: Usable, script: str, *, deadline_s: float = 
     home = rig.home / "person"
     home.mkdir()
     (rig.home / "work").mkdir()
-    spec = SandboxSpec(rig.home / "work", plain.folder, home, view_folder(plain.folder))
+    spec = SandboxSpec(rig.home / "work", plain.folder, home)
     return replace(plain, cwd=spec.workspace, argv=build_argv(spec, ("bash", "-c", script), sandbox))
 
 

@@ -41,6 +41,7 @@ async def test_a_gc_of_the_agent_loses_no_branch(cell: Cell):
 async def test_its_run_folder_home_and_tmp_are_writable(cell: Cell):
     script = 'echo {} > "$1/report.json" && echo x > ~/.cache-of-mine && echo x > /tmp/x && echo x > /dev/shm/x'
     await cell.says(script, cell.spec.folder)
+    assert cell.spec.folder is not None
     assert (cell.spec.folder / "report.json").read_text() == "{}\n"
     assert not (cell.home / ".cache-of-mine").exists()
 

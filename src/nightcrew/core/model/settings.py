@@ -35,6 +35,24 @@ class Intake(Enum):
     ALL = "all"
 
 
+class SandboxKind(Enum):
+    """Means of the operating system that bound what a run sees; `auto` is what this one has, if it works."""
+
+    AUTO = "auto"
+    BWRAP = "bwrap"
+    SEATBELT = "seatbelt"
+    NONE = "none"
+
+
+class Network(Enum):
+    """`open`: the machine's own network, loopback included. `vendor`: only the hosts of the model, by a proxy. `none`:
+    only a loopback of the sandbox's own."""
+
+    OPEN = "open"
+    VENDOR = "vendor"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class CheckCommand:
     """An engine check: a command run in a clean checkout of the merge result, reported as `nightcrew/<name>`."""
@@ -56,7 +74,9 @@ class SetupCommand:
 class AgentSettings:
     """One agent a person has: the adapter that drives its CLI, its models per complexity (first usable one wins; an
     empty table means the CLI's own default), and limits. `options` go to the adapter unread; `env` maps variable
-    names to secret references (`env:NAME`, `file:PATH`) or plain values, resolved only when a run starts."""
+    names to secret references (`env:NAME`, `file:PATH`) or plain values, resolved only when a run starts. `sandbox`
+    None is that of all; `sandbox_read` are absolute paths that it may read besides; `hosts` are reached besides the
+    model's where `network` is `vendor`."""
 
     name: str
     adapter: str
@@ -69,6 +89,10 @@ class AgentSettings:
     enabled: bool = True
     can_review: bool = True
     can_author: bool = True
+    sandbox: SandboxKind | None = None
+    sandbox_read: tuple[str, ...] = ()
+    network: Network = Network.OPEN
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +166,10 @@ class ProjectSettings:
     copy_files: tuple[str, ...] = ()
     source: str = ""
     """The checkout that `copy_files` come from; it is only read."""
+    sandbox_read: tuple[str, ...] = ()
+    """Absolute paths that setup commands, checks and agents of the project may read besides."""
+    network: Network = Network.OPEN
+    """Of setup commands and checks: `open` or `none`."""
     instructions: str = ""
 
 
@@ -190,4 +218,5 @@ class Settings:
     router: RouterSettings = RouterSettings()
     limits: Limits = Limits()
     interval_s: float = 45.0
+    sandbox: SandboxKind = SandboxKind.AUTO
     generation: int = 1

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from nightcrew.core.errors import Missing, PortError
@@ -33,8 +34,16 @@ _DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "README.md")
 _MAX_FAILED_CHECKS = 5
 
 
-async def write_brief(means: Means, run: Run, cwd: Path) -> AgentCommand:
-    """Write the prompt and the CLI's files into the run folder, and return the command to start."""
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a run is asked to do, and the command of its CLI for that."""
+
+    job: AgentJob
+    command: AgentCommand
+
+
+async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
+    """Write the prompt and the CLI's files into the run folder, and return what to start."""
     folder = means.folder(run)
     own = folder / AGENT_FOLDER
     for place in (folder, own):
@@ -56,7 +65,7 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> AgentCommand:
         write_private(own / name, content)
     rules = [{"match": dict(rule.match), "show": rule.show, "prefix": rule.prefix} for rule in command.show]
     write_private(folder / SHOW_FILE, json.dumps(rules))
-    return command
+    return Brief(job, command)
 
 
 def write_private(path: Path, content: str) -> None:

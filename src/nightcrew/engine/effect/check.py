@@ -8,9 +8,10 @@ from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, base_mark
 from nightcrew.engine.effect.brief import check_log_path
+from nightcrew.engine.effect.confine import confine_checks
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.scm import NewStatus
-from nightcrew.ports.workspace import MergeConflict
+from nightcrew.ports.workspace import Confinement, MergeConflict
 from nightcrew.process import NotFound, TimedOut, run_process
 
 
@@ -33,20 +34,23 @@ async def run_checks(means: Means, action: RunChecks) -> ActionOutcome:
             await _post(means, action, check, "failure", f"it conflicts with {pull.base_ref} {mark}")
         return Done()
     try:
+        confinement = await confine_checks(means, key, checkout)
         for check in commands:
-            state, words = await _run(means, action, check, checkout)
+            state, words = await _run(means, action, check, checkout=checkout, confinement=confinement)
             await _post(means, action, check, state, f"{one_line(words, 100)} {mark}")
     finally:
         await workspace.remove_checkout(key.project, checkout_key)
     return Done()
 
 
-async def _run(means: Means, action: RunChecks, check: CheckCommand, checkout: Path) -> tuple[str, str]:
+async def _run(
+    means: Means, action: RunChecks, check: CheckCommand, *, checkout: Path, confinement: Confinement
+) -> tuple[str, str]:
     log = check_log_path(means, action.task.project, action.head_sha, check.name)
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    env = {**means.ports.base_env(), "CI": "true"}
+    env = {**(confinement.env or means.ports.base_env()), "CI": "true"}
     try:
-        done = await run_process(check.argv, cwd=checkout, env=env, timeout_s=check.timeout_s)
+        done = await run_process(confinement.wrap(check.argv), cwd=checkout, env=env, timeout_s=check.timeout_s)
     except TimedOut as error:
         _keep(log, error.output)
         return "failure", f"it did not end within {check.timeout_s:g} s"

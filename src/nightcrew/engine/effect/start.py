@@ -12,14 +12,14 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.cooling import cooled_until
-from nightcrew.engine.effect.brief import AGENT_FOLDER, write_brief
+from nightcrew.engine.effect.brief import write_brief
+from nightcrew.engine.effect.confine import confine_setup
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.session import prepare_session
 from nightcrew.engine.effect.status import label_moved
 from nightcrew.engine.naming import run_folder, session_name
-from nightcrew.ports.agent import AgentCommand
-from nightcrew.ports.runtime import SessionSpec
-from nightcrew.ports.workspace import WorkspaceSpec
+from nightcrew.ports.workspace import UNCONFINED, WorkspaceSpec
 
 PREPARE_TIMEOUT_S = 900.0
 
@@ -108,15 +108,23 @@ async def _bring_up(means: Means, run: Run) -> ActionOutcome:
         return Refused(moved)
     try:
         cwd, run = await _place(means, run)
-        command = await write_brief(means, run, cwd)
+        prepared = await prepare_session(means, run, await write_brief(means, run, cwd))
     except (Invalid, Missing, Denied, Conflict) as error:
         # Nothing was started, and starting it again would end the same way.
         await _fail(means, run, error)
         return Done(f"it could not be started: {error}")
     except Unavailable as error:
         return Refused(f"it cannot be started now: {error}")
-    await _start_session(means, run, cwd, command)
-    event = means.event("run.started", f"{run.agent} started", task=run.task, run=run.id, session=run.session)
+    spec, runtime = prepared.spec, means.ports.runtime
+    await means.journal.effect("session.start", subject(run.task, run.id), lambda: runtime.start_session(spec))
+    event = means.event(
+        "run.started",
+        f"{run.agent} started",
+        task=run.task,
+        run=run.id,
+        session=run.session,
+        sandbox=prepared.sandbox,
+    )
     now = means.ports.clock.now()
     await means.ports.store.save_run(replace(run, state=RunState.RUNNING, started_at=now), event=event)
     return Done()
@@ -178,7 +186,9 @@ async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
         lambda: workspace.ensure_workspace(spec),
         timeout_s=PREPARE_TIMEOUT_S,
     )
-    warnings = await workspace.prepare(spec, project, log=means.folder(run) / "setup.log")
+    confinement = await confine_setup(means, run.task, checkout.path) if project.setup else UNCONFINED
+    log = means.folder(run) / "setup.log"
+    warnings = await workspace.prepare(spec, project, log=log, confinement=confinement)
     run = replace(run, head_sha=checkout.head_sha)
     await means.ports.store.save_run(run)
     if (task.base_ref, task.started_from) != (base_ref, checkout.base_sha):
@@ -205,37 +215,6 @@ async def _base_ref(means: Means, key: TaskKey) -> str:
         return configured
     repository = await means.forge(key).scm.fetch_repository(key.project)
     return repository.default_branch
-
-
-async def _start_session(means: Means, run: Run, cwd: Path, command: AgentCommand) -> None:
-    folder = means.folder(run)
-    settings = means.settings.agents[run.agent]
-    identity = git_identity(run.agent, means.project(run.task).commit.email)
-    env = {**means.ports.base_env(), **identity, **means.ports.resolve_env(settings), **command.env}
-    spec = SessionSpec(
-        name=run.session,
-        argv=tuple(command.argv),
-        cwd=cwd,
-        env=env,
-        folder=folder,
-        deadline_s=run.deadline_s,
-        stdin=folder / AGENT_FOLDER / command.stdin if command.stdin else None,
-        show=command.show,
-    )
-    runtime = means.ports.runtime
-    await means.journal.effect("session.start", subject(run.task, run.id), lambda: runtime.start_session(spec))
-
-
-def git_identity(agent: str, email: str) -> dict[str, str]:
-    """Commits that an agent makes by itself carry its name, and git asks nobody for a password."""
-    address = email.replace("{agent}", agent)
-    return {
-        "GIT_AUTHOR_NAME": agent,
-        "GIT_AUTHOR_EMAIL": address,
-        "GIT_COMMITTER_NAME": agent,
-        "GIT_COMMITTER_EMAIL": address,
-        "GIT_TERMINAL_PROMPT": "0",
-    }
 
 
 async def _fail(means: Means, run: Run, error: PortError) -> None:

@@ -157,13 +157,20 @@ def _config(home: Home, options: DemoOptions, url: str) -> dict[str, Any]:
                 "slug": PROJECT,
                 "forge": "demo",
                 "merge": {"mode": "auto"},
-                "checks": [{"name": "tests", "command": list(SUITE)}],
+                "checks": [{"name": "tests", "command": _command(SUITE)}],
+                # A Python that lies in the person's home is not seen in a sandbox otherwise.
+                "sandbox_read": sorted({sys.prefix, sys.base_prefix} - {"/usr", "/usr/local"}),
                 "max_runs": 4,
             }
         ],
         "agents": _agents(home, options),
         "limits": {"max_runs": 4},
     }
+
+
+def _command(suite: Sequence[str]) -> list[str]:
+    """With the Python that runs this, since the first on the PATH may be none that works."""
+    return [sys.executable if word == "python3" else word for word in suite]
 
 
 def _agents(home: Home, options: DemoOptions) -> dict[str, Any]:
@@ -240,8 +247,7 @@ async def _passes(stage: Stage, suite: Sequence[str]) -> bool:
         done = await run_process(["git", "clone", "-q", str(stage.repository), str(clone)], env=env, timeout_s=60)
         if not done.ok:
             return False
-        argv = [sys.executable if word == "python3" else word for word in suite]
-        return (await run_process(argv, cwd=clone, env=env, timeout_s=120)).ok
+        return (await run_process(_command(suite), cwd=clone, env=env, timeout_s=120)).ok
 
 
 def _tell(outcome: Outcome, options: DemoOptions, home: Home) -> None:
