@@ -74,6 +74,7 @@ class Stage:
         self.octo = self.octo_at(url)
         self.bob, self.eve = self.person("bob"), self.person("eve")
         self.log = folder / "service.log"
+        self.variables: dict[str, str] = {}
         self._issues: dict[str, Json] = {}
         self._clones = 0
 
@@ -176,7 +177,7 @@ class Stage:
 
     def environment(self, **more: str) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if name in os.environ}
-        return {**kept, "HOME": str(self.folder / "person"), **more}
+        return {**kept, "HOME": str(self.folder / "person"), **self.variables, **more}
 
     @property
     def pid(self) -> int:

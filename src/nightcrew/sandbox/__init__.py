@@ -6,7 +6,7 @@ from nightcrew.core.model.settings import SandboxKind as Kind
 from nightcrew.sandbox.git import GitView, checkout_view, ensure_worktree_view
 from nightcrew.sandbox.home import HomeView, ensure_home_view
 from nightcrew.sandbox.probe import Found, Unusable, Usable, find_sandbox
-from nightcrew.sandbox.program import ProgramView, find_program_view
+from nightcrew.sandbox.program import ProgramView, find_program_view, find_tool_binds
 from nightcrew.sandbox.spec import Bind, Link, SandboxSpec
 from nightcrew.sandbox.wrap import build_argv
 
@@ -28,4 +28,5 @@ __all__ = [
     "ensure_worktree_view",
     "find_program_view",
     "find_sandbox",
+    "find_tool_binds",
 ]

@@ -1,11 +1,12 @@
 """Where a program really lies. A CLI is often installed in the person's home, which a sandbox hides."""
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from nightcrew.sandbox.spec import Bind, Link
-from nightcrew.sandbox.system import LINUX, MAC
+from nightcrew.sandbox.system import HOME_TOOLS, LINUX, MAC
 
 _PACKAGES = "node_modules"
 _LINE = 256
@@ -31,6 +32,17 @@ def find_program_view(program: str, *, search: str) -> ProgramView:
         tuple(Bind(path) for path, target in own.items() if target is None),
         tuple(Link(path, target) for path, target in own.items() if target is not None),
     )
+
+
+def find_tool_binds(home: Path, *, search: str) -> tuple[Bind, ...]:
+    """The languages of the home that `search` (a PATH) names, read-only: what an agent runs to try its work out."""
+    found: dict[Path, None] = {}
+    for text in search.split(os.pathsep):
+        folder = Path(text)
+        for name, parts in HOME_TOOLS.items():
+            if text and folder.is_relative_to(home / name):
+                found.update(dict.fromkeys(home / part for part in parts))
+    return tuple(Bind(path, optional=True) for path in found)
 
 
 def _follow(program: str, search: str, found: dict[Path, Path | None], *, depth: int) -> None:

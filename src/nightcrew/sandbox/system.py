@@ -9,6 +9,15 @@ LINUX = (
 )  # fmt: skip
 """Programs and libraries."""
 
+HOME_TOOLS = {
+    ".pyenv": (".pyenv",), ".rbenv": (".rbenv",), ".nodenv": (".nodenv",), ".asdf": (".asdf",), ".volta": (".volta",),
+    ".nvm": (".nvm/versions",), ".local/share/fnm": (".local/share/fnm",), ".local/share/mise": (".local/share/mise",),
+    ".cargo/bin": (".cargo/bin", ".rustup/toolchains", ".rustup/settings.toml"), ".sdkman": (".sdkman/candidates",),
+    ".bun/bin": (".bun/bin",), ".deno/bin": (".deno/bin",), "go/bin": ("go/bin",), ".ghcup": (".ghcup",),
+}  # fmt: skip
+"""Where managers of languages keep programs in a home, by the part of it that the PATH names: what is readable then.
+Nothing in them is a secret; what lies beside (.cargo/credentials.toml, for one) is not among them."""
+
 LINUX_ETC = (
     # Who and where: names of users, hosts and services. Never shadow, sudoers or the machine's keys.
     "passwd", "group", "hosts", "resolv.conf", "nsswitch.conf", "host.conf", "gai.conf", "protocols", "services",

@@ -12,7 +12,7 @@ from nightcrew.core.errors import Problem
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings, Network, SandboxKind, Settings
 from nightcrew.ports.agent import Agent, AgentJob
-from nightcrew.sandbox import Found, Unusable, Usable, find_sandbox
+from nightcrew.sandbox import Found, Unusable, Usable, find_sandbox, find_tool_binds
 
 
 class Sandboxes:
@@ -93,6 +93,7 @@ def list_unseen(settings: Settings) -> Iterable[Problem]:
                 yield Problem(where, f"there is no {path}")
     environ = load_environment()
     home, seen = Path(environ.get("HOME") or "/nowhere"), [Path(path) for paths in keys.values() for path in paths]
+    seen += [bind.path for bind in find_tool_binds(home, search=environ.get("PATH", ""))]
     for text in dict.fromkeys(environ.get("PATH", "").split(os.pathsep)):
         folder = Path(text)
         hidden = folder.is_absolute() and folder.is_relative_to(home) and folder.is_dir()

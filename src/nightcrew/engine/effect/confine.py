@@ -24,6 +24,7 @@ from nightcrew.sandbox import (
     ensure_home_view,
     ensure_worktree_view,
     find_program_view,
+    find_tool_binds,
 )
 
 _NOTHING = Usable(SandboxKind.NONE)
@@ -65,7 +66,7 @@ async def confine_agent(
         home=home,
         binds=(
             *(*view.binds, *own.binds, *program.binds, *_readable(means, read)),
-            *(Bind(path, optional=True) for path in needs.read),
+            *(*find_tool_binds(home, search=env.get("PATH", "")), *(Bind(path, optional=True) for path in needs.read)),
         ),
         private=(*view.private, *own.private, *_closed(means)),
         links=program.links,
@@ -109,15 +110,16 @@ async def _confinement(
             raise Invalid(f"network: {project.network.value} of {key.project} needs a sandbox, and {why}")
         return UNCONFINED
     env = {**_without_tmp(means, means.ports.base_env()), **more}
-    binds = (*view.binds, *_readable(means, project.sandbox_read))
+    home, search = _home(env), env.get("PATH", "")
+    binds = (*view.binds, *find_tool_binds(home, search=search), *_readable(means, project.sandbox_read))
     private = (*view.private, *_closed(means))
 
     def wrap(argv: Sequence[str]) -> Sequence[str]:
-        program = find_program_view(argv[0], search=env.get("PATH", ""))
+        program = find_program_view(argv[0], search=search)
         spec = SandboxSpec(
             workspace=cwd,
             folder=folder,
-            home=_home(env),
+            home=home,
             binds=(*binds, *program.binds),
             private=private,
             links=program.links,
