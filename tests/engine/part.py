@@ -110,6 +110,7 @@ class FakeAgent:
         self.said: dict[bytes, Reading] = {}
         self.jobs: list[AgentJob] = []
         self.refusal: NightcrewError | None = None
+        self.needed = Needs()
 
     def command(self, job: AgentJob) -> AgentCommand:
         if self.refusal is not None:
@@ -123,7 +124,7 @@ class FakeAgent:
         )
 
     def needs(self, job: AgentJob) -> Needs:
-        return Needs()
+        return self.needed
 
     def read(self, output: RunOutput) -> Reading:
         self.outputs.append(output)

@@ -119,7 +119,7 @@ class Stage:
             resolve_env=lambda agent: {"KEY": f"secret of {agent.name}"},
             find_program=self._find_program,
             overlay=overlay,
-            base_env=lambda: {"PATH": "/usr/bin:/bin"},
+            base_env=lambda: {"PATH": "/usr/bin:/bin", "HOME": str(self.home.parent / "person")},
             **self.guards,
         )
         self.observer = Observer(self.ports, self.settings)

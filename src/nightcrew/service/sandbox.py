@@ -59,6 +59,8 @@ async def _bound(settings: Settings, keys: AgentSettings, agent: Agent, sandboxe
         if restricted:
             return Bound(f"network: {keys.network.value} needs a sandbox", "error", "set `sandbox: auto`")
         return Bound("no sandbox, as is set: only its CLI's own rules", "warning", "set `sandbox: auto`")
+    if keys.network is Network.VENDOR:
+        return Bound("network: vendor is not there yet", "error", "set open or none")
     nested = agent.needs(_any_job(keys)).nested
     if nested and found.is_root:
         words = f"it starts a sandbox of its own ({nested}), which root cannot inside {found.kind.value}"

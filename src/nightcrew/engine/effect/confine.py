@@ -52,6 +52,8 @@ async def confine_agent(
             why = lacking or "there is none"
             raise Invalid(f"network: {settings.network.value} of {run.agent} needs a sandbox, and {why}")
         return Confined(command.argv, env, f"none: {lacking}" if lacking else "none")
+    if settings.network is Network.VENDOR:
+        raise Invalid(f"network: vendor of {run.agent} is not there yet; set open or none")
     needs = adapter.needs(job)
     if needs.nested and sandbox.is_root:
         raise Invalid(f"{run.agent} starts a sandbox of its own ({needs.nested}), which root cannot in another")
