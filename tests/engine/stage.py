@@ -130,14 +130,14 @@ class Stage:
         self.reader = Reader(
             store,
             self.clock,
-            self.settings,
+            lambda: self.loop.means.settings,
             home=self.home,
             version="test",
             sight=self._sight,
             render_line=lambda _folder, line: line.decode("utf-8", "replace"),
             task_url=lambda key: f"https://forge.example/{key.project}/issues/{key.number}",
         )
-        self.facade = Facade(self.means, self.loop, self.reader, settings={"agents": sorted(self.settings.agents)})
+        self.facade = Facade(self.loop, self.reader, render_config=lambda settings: {"agents": sorted(settings.agents)})
 
     async def restart(self) -> tuple[str, ...]:
         """The process died; another one starts."""

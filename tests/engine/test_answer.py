@@ -124,7 +124,7 @@ async def test_while_no_service_runs_the_reader_says_so(tmp_path):
     await stage.later(play=False)
     await stage.facade.block_task(blocked, why="wait")
     reader = Reader(
-        stage.store, stage.clock, stage.settings, home=tmp_path, version="1", sight=Sight,
+        stage.store, stage.clock, lambda: stage.settings, home=tmp_path, version="1", sight=Sight,
         render_line=lambda _folder, line: line.decode(), task_url=str,
     )  # fmt: skip
     status = await reader.status()

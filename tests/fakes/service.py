@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from nightcrew.core.errors import Conflict, Invalid, Missing, Unavailable
+from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, Problem, Unavailable
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.event import Event
@@ -87,6 +87,9 @@ class FakeService:
         self.agents: list[AgentStatus] = []
         self.problems: tuple[str, ...] = ()
         self.config: Mapping[str, object] = {}
+        self.config_problems: tuple[Problem, ...] = ()
+        self.changes: tuple[str, ...] = ()
+        self.needs_restart: tuple[str, ...] = ()
         self.paused = False
         self.wakes = 0
         self.listeners: list[asyncio.Queue[Event]] = []
@@ -265,6 +268,13 @@ class FakeService:
         self._may_write()
         self.wakes += 1
         return Answer(True, "looking now")
+
+    async def reload_config(self) -> Answer:
+        self._may_write()
+        if self.config_problems:
+            raise ConfigError(self.config_problems)
+        data = {"changes": list(self.changes), "needs_restart": list(self.needs_restart)}
+        return Answer(bool(self.changes), "; ".join(self.changes) or "nothing is different", data)
 
     async def render_config(self) -> Mapping[str, object]:
         return self.config

@@ -1,4 +1,4 @@
-"""`nightcrew config …`: the configuration as it is read, its schema, and whether it is right."""
+"""`nightcrew config …`: the configuration as it is read, its schema, whether it is right, and taking it up."""
 
 import argparse
 
@@ -16,6 +16,24 @@ def build(parser: argparse.ArgumentParser) -> None:
     group = Group(parser, metavar="VERB")
     for verb, (function, words) in _VERBS.items():
         group.add(verb, words, _act(function))
+    group.add("reload", "have the service read the configuration now", reload_config)
+
+
+def reload_config(context: Context, _options: argparse.Namespace) -> int:
+    answer = context.client().post("/config/reload")
+    if context.as_json:
+        context.terminal.json(answer)
+        return 0
+    from nightcrew.cli.text import clean
+
+    changes, waiting = answer["data"]["changes"], answer["data"]["needs_restart"]
+    for change in changes:
+        context.terminal.line(clean(change))
+    for change in waiting:
+        context.terminal.line(f"{clean(change)} (takes effect when the service is restarted)")
+    if not changes and not waiting:
+        context.terminal.line("Nothing is different.")
+    return 0
 
 
 def _act(function: str) -> Act:

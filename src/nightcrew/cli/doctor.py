@@ -3,6 +3,7 @@
 import argparse
 
 from nightcrew.cli.context import Context
+from nightcrew.cli.error import CliError
 from nightcrew.cli.parser import leaf
 
 
@@ -11,4 +12,13 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 
 def doctor(context: Context, _options: argparse.Namespace) -> int:
-    return int(context.load("doctor").run_doctor(context.home.root, as_json=context.as_json))
+    run = context.load("doctor").run_doctor
+    return int(run(context.home.root, as_json=context.as_json, service=_problems(context)))
+
+
+def _problems(context: Context) -> list[str]:
+    """What the running service says is wrong; nothing if none runs."""
+    try:
+        return [str(problem) for problem in context.client().get("/status")["problems"]]
+    except CliError:
+        return []

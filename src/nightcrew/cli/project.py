@@ -4,8 +4,10 @@ import argparse
 
 from nightcrew.cli.client import Json
 from nightcrew.cli.context import Context
+from nightcrew.cli.error import NotRunning
 from nightcrew.cli.parser import Group
 from nightcrew.cli.table import Column
+from nightcrew.cli.text import clean
 
 
 def build(parser: argparse.ArgumentParser) -> None:
@@ -20,12 +22,28 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 def add_project(context: Context, options: argparse.Namespace) -> int:
     add = context.load("project").add_project
-    return int(add(context.home.root, target=options.target, local=options.local, as_json=context.as_json))
+    code = int(add(context.home.root, target=options.target, local=options.local, as_json=context.as_json))
+    return code or _take_up(context)
 
 
 def remove_project(context: Context, options: argparse.Namespace) -> int:
     remove = context.load("project").remove_project
-    return int(remove(context.home.root, project=options.project, as_json=context.as_json))
+    code = int(remove(context.home.root, project=options.project, as_json=context.as_json))
+    return code or _take_up(context)
+
+
+def _take_up(context: Context) -> int:
+    """Have a running service read the configuration, and say when the change takes effect."""
+    try:
+        answer = context.client().post("/config/reload")
+    except NotRunning:
+        words = "It takes effect when the service starts."
+    else:
+        waiting = "; ".join(clean(change) for change in answer["data"]["needs_restart"])
+        words = "The running service has taken it up." + (f" Still needs a restart: {waiting}" if waiting else "")
+    if not context.as_json:
+        context.terminal.line(words)
+    return 0
 
 
 def list_projects(context: Context, _options: argparse.Namespace) -> int:

@@ -131,7 +131,7 @@ class ConfigFile(Section):
         "The coding CLIs to use, by name.", {}
     )
     forges: Annotated[dict[ForgeName, ForgeKeys], BeforeValidator(_nothing_is_empty)] = key(
-        "The servers, by name.", {}, reload="restart"
+        "The servers, by name. One that a project uses stays as it was opened until a restart.", {}
     )
     router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
     limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())

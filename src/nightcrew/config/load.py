@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from nightcrew.config.layer import (
     parse_override_layer,
     parse_project_file,
 )
+from nightcrew.config.mark import FileMark, mark_file
 from nightcrew.config.section import merge_values
 from nightcrew.config.variable import parse_variables, render_variable
 from nightcrew.core.errors import ConfigError, Problem
@@ -44,6 +45,8 @@ class Configuration:
     file: ConfigFile
     values: Mapping[str, Any]
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    read_from: tuple[FileMark, ...] = ()
+    """The files that it came from, as they were when they were read."""
 
     def apply(self, overlays: Mapping[str, ProjectOverlay] | None = None, *, generation: int = 1) -> Settings:
         """The settings, with each project's `.nightcrew.yml` (by slug) in its place among the layers. Never fails:
@@ -83,7 +86,10 @@ def load_configuration(
 ) -> Configuration:
     """Read config.yml at `path`. Raises ConfigError with every problem found: of the file, the variables, the
     overrides, and between them. `adapters` are the names of the agent adapters there are; None: not checked."""
-    return parse_configuration(read_text(path), str(path), environ=environ, overrides=overrides, adapters=adapters)
+    mark = mark_file(path)
+    text = read_text(path)
+    configuration = parse_configuration(text, str(path), environ=environ, overrides=overrides, adapters=adapters)
+    return replace(configuration, read_from=(mark,))
 
 
 def parse_configuration(

@@ -36,6 +36,7 @@ from nightcrew.core.step.in_review import step_in_review
 from nightcrew.core.step.live import follow_live
 from nightcrew.core.step.needs_review import step_needs_review
 from nightcrew.core.step.new import step_new
+from nightcrew.core.step.removed import follow_removed
 from nightcrew.core.step.routed import step_routed
 
 STEPS: dict[Status, Callable[[Case], Stage]] = {
@@ -118,7 +119,9 @@ def allocate(world: World) -> Allowance:
 
 def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> Stage:
     """One task's step, given what is left of what all share: a person's hand first, then the runs that live, then
-    what its status asks for."""
+    what its status asks for. A project that is not configured any more only has its runs ended."""
+    if project.is_removed:
+        return follow_removed(world, view)
     issue = view.issue
     hand = None if isinstance(issue, Unknown) else follow_hand(view, issue.value)
     settles = hand is not None and any(isinstance(action, SettleLabels) for action in hand.actions)

@@ -120,6 +120,10 @@ class Actor:
         self._pauses: dict[str, Pause] = {}
         self._turn = asyncio.Event()
 
+    def adopt(self, means: Means) -> None:
+        """What begins from now on is made with these means; what is under way keeps those that it began with."""
+        self._means = means
+
     @property
     def in_flight(self) -> tuple[Action, ...]:
         return tuple(self._in_flight.values())
@@ -175,7 +179,7 @@ class Actor:
     async def _bounded(self, action: Action) -> ActionOutcome:
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await perform(self._means, action)
+                return await perform(self._means.frozen(), action)
         except TimeoutError:
             return OutcomeOpen(f"it did not end within {self._timeout_s:g} s")
         except OutcomeUnknown as error:

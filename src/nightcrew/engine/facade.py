@@ -1,7 +1,7 @@
 """The service as others see it: the whole of `ports.service` for CLI, web and chat. Questions go to the reader;
 commands about a task become the same actions as the loop's, made by the same actor."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from nightcrew.core.actions import Done, MoveStatus
@@ -10,7 +10,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Run
-from nightcrew.core.model.settings import Intake
+from nightcrew.core.model.settings import Intake, Settings
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.effect.means import Means, subject
@@ -27,11 +27,17 @@ INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
 class Facade:
     """Implements `ports.service.Service`."""
 
-    def __init__(self, means: Means, loop: Loop, reader: Reader, *, settings: Mapping[str, object]) -> None:
-        self._means = means
+    def __init__(
+        self, loop: Loop, reader: Reader, *, render_config: Callable[[Settings], Mapping[str, object]]
+    ) -> None:
+        """`render_config` gives settings as plain values, without secrets."""
         self._loop = loop
         self._reader = reader
-        self._settings = settings
+        self._render_config = render_config
+
+    @property
+    def _means(self) -> Means:
+        return self._loop.means
 
     async def status(self) -> ServiceStatus:
         return await self._reader.status()
@@ -63,7 +69,13 @@ class Facade:
         return self._means.bus.follow()
 
     async def render_config(self) -> Mapping[str, object]:
-        return self._settings
+        return self._render_config(self._means.settings)
+
+    async def reload_config(self) -> Answer:
+        fresh = await self._loop.reloader.ask()
+        data = {"changes": list(fresh.changes), "needs_restart": list(fresh.needs_restart)}
+        words = [*fresh.changes, *(f"{change} (needs a restart)" for change in fresh.needs_restart)]
+        return Answer(bool(fresh.changes), "; ".join(words) or "nothing is different", data)
 
     async def load_diff(self, key: TaskKey) -> str:
         task = await self._task(key)

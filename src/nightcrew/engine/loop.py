@@ -12,6 +12,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.world import World
 from nightcrew.engine.act import Actor
 from nightcrew.engine.effect.means import Means
+from nightcrew.engine.reload import Reloader, Source, watch_settings
 from nightcrew.engine.watch import watch_runs
 
 LEAST_REST_S, MOST_REST_S = 0.005, 0.05
@@ -32,12 +33,18 @@ class LoopState:
 
 
 class Loop:
-    """Ticks until it is stopped."""
+    """Ticks until it is stopped. It holds what is in force (`means`)."""
 
     def __init__(
-        self, means: Means, *, dump: Callable[[World, str], None], on_tick: Callable[[LoopState], None] | None = None
+        self,
+        means: Means,
+        *,
+        dump: Callable[[World, str], None],
+        on_tick: Callable[[LoopState], None] | None = None,
+        source: Source | None = None,
     ) -> None:
-        self._means = means
+        """`dump` writes a world down. `source` is where settings come from; None: they stay as they are."""
+        self.means = means
         self._dump = dump
         self._on_tick = on_tick
         self._woken = asyncio.Event()
@@ -45,10 +52,17 @@ class Loop:
         self._failed: dict[TaskKey, str] = {}
         self.state = LoopState()
         self.actor = Actor(means, wake=self.wake)
+        self.reloader = Reloader(source, wake=self.wake)
 
     def wake(self) -> None:
         """Look again soon: something may have happened."""
         self._woken.set()
+
+    def adopt(self, means: Means) -> None:
+        """Put what is in force from now on in the place of what was. Only between two ticks."""
+        self.means = means
+        means.observer.adopt(means.ports, means.settings)
+        self.actor.adopt(means)
 
     def stop(self) -> None:
         """End after what is under way. Runs go on without the service."""
@@ -61,30 +75,35 @@ class Loop:
 
     async def run(self) -> None:
         """Tick until stopped; then let actions under way end."""
-        clock = self._means.ports.clock
+        clock = self.means.ports.clock
         async with asyncio.TaskGroup() as group:
-            watcher = group.create_task(watch_runs(self._means.ports, self.wake), name="watch")
+            watchers = [
+                group.create_task(watch_runs(self.means.ports, self.wake), name="watch"),
+                group.create_task(watch_settings(self.reloader, self.wake), name="settings"),
+            ]
             while not self._stop.is_set():
                 self._woken.clear()
                 began = clock.monotonic()
                 try:
+                    await self.reloader.turn(self)
                     await self.tick(group)
                 except Unavailable as error:
                     # The store does not answer (locked, disk full): nothing is decided until it does.
                     self.state = replace(self.state, problem=str(error))
                 await self._rest(clock.monotonic() - began)
-            watcher.cancel()
+            for watcher in watchers:
+                watcher.cancel()
 
     async def tick(self, group: asyncio.TaskGroup) -> None:
         """One pass."""
-        world = await self._means.observer.observe(
+        world = await self.means.observer.observe(
             group, in_flight=self.actor.in_flight, deferred=self.actor.deferred(), wake=self.wake
         )
         decision = self._decide(world)
         if not self._stop.is_set():
             for action in decision.actions:
                 self.actor.start(action, group)
-        now = self._means.ports.clock.now()
+        now = self.means.ports.clock.now()
         self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, decision=decision)
         if self._on_tick is not None:
             self._on_tick(self.state)
@@ -106,9 +125,9 @@ class Loop:
         """Until the time that the decision named, or a wake."""
         await asyncio.sleep(min(max(took_s / 4, LEAST_REST_S), MOST_REST_S))
         wake_at = self.state.next_tick_at
-        pause_s = self._means.settings.interval_s
+        pause_s = self.means.settings.interval_s
         if wake_at is not None:
-            pause_s = min(pause_s, max(0.0, (wake_at - self._means.ports.clock.now()).total_seconds()))
+            pause_s = min(pause_s, max(0.0, (wake_at - self.means.ports.clock.now()).total_seconds()))
         try:
             async with asyncio.timeout(pause_s):
                 await self._woken.wait()

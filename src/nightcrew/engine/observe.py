@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nightcrew.core.actions import Action
-from nightcrew.core.errors import PortError
+from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status
@@ -25,6 +25,7 @@ from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
 from nightcrew.engine.view.record import Records, RecordView
+from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import observe_runs
 
 PROJECT_TIMEOUT_S = 120.0
@@ -75,9 +76,38 @@ class Observer:
         self._looks: dict[str, asyncio.Task[None]] = {}
         self._records = RecordView(ports.store)
         self._projects = {slug: self._memory(slug) for slug in settings.projects}
+        self._left: dict[str, ProjectMemory] = {}
         self._dirty: set[TaskKey] = set()
         self._touched: dict[TaskKey, int] = {}
         self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
+
+    def adopt(self, ports: Ports, settings: Settings) -> None:
+        """Other settings are in force. A project that is new, or was changed, is read anew as after a start, so that
+        nothing is decided about it before; one that is gone is kept for the actions that still know it."""
+        before, self._ports, self._settings = self._settings, ports, settings
+        for slug in before.projects.keys() - settings.projects.keys():
+            self._left[slug] = self._forget(slug)
+        for slug, project in settings.projects.items():
+            self._left.pop(slug, None)
+            if slug in self._projects and not self._still_holds(slug, project, before):
+                self._forget(slug)
+        self._projects = {slug: self._projects.get(slug) or self._memory(slug) for slug in settings.projects}
+        self._programs = None
+
+    def _still_holds(self, slug: str, project: ProjectSettings, before: Settings) -> bool:
+        look, memory = self._looks.get(slug), self._projects[slug]
+        if project != before.projects[slug] or (look is not None and not look.done()):
+            return False
+        return memory.reader.adopt(self._ports.overlay, memory.facts)
+
+    def _forget(self, slug: str) -> ProjectMemory:
+        self._looks.pop(slug, None)
+        return self._projects.pop(slug)
+
+    def is_configured(self, project: str, agent: str) -> bool:
+        """Whether both are in the settings that are in force now, and the agent is used."""
+        found = self._settings.agents.get(agent)
+        return project in self._settings.projects and found is not None and found.enabled
 
     def touch(self, key: TaskKey) -> None:
         """Something was done about a task: what was seen of it before holds no longer."""
@@ -98,13 +128,21 @@ class Observer:
 
     def project_settings(self, slug: str) -> ProjectSettings:
         """A project's settings with those of its repository laid over."""
-        facts = self._projects[slug].facts
-        return facts.settings if facts is not None else self._settings.projects[slug]
+        memory = self._find(slug)
+        if memory is not None and memory.facts is not None:
+            return memory.facts.settings
+        return self._settings.projects.get(slug) or ProjectSettings(slug)
+
+    def all_project_settings(self) -> Mapping[str, ProjectSettings]:
+        """Those of every configured project."""
+        return {slug: self.project_settings(slug) for slug in self._projects}
 
     def base_sha(self, slug: str) -> Sha | None:
         """Where the base branch was when it was last looked at, None if that is not known or not what holds now."""
-        memory = self._projects[slug]
-        return memory.facts.base_sha if memory.facts is not None and not memory.problem else None
+        memory = self._find(slug)
+        if memory is None or memory.facts is None or memory.problem:
+            return None
+        return memory.facts.base_sha
 
     def problems(self) -> tuple[str, ...]:
         """What could not be read at the last look, what is wrong with a repository's own settings, and which issues
@@ -121,10 +159,19 @@ class Observer:
         return tuple(f"{slug}: {words}" for slug, words in found if words)
 
     def pulls_of(self, slug: str) -> PullReader:
-        return self._projects[slug].pulls
+        return self._get(slug).pulls
 
     def issues_of(self, slug: str) -> IssueView:
-        return self._projects[slug].issues
+        return self._get(slug).issues
+
+    def _find(self, slug: str) -> ProjectMemory | None:
+        return self._projects.get(slug) or self._left.get(slug)
+
+    def _get(self, slug: str) -> ProjectMemory:
+        memory = self._find(slug)
+        if memory is None:
+            raise Missing(f"{slug} is not configured")
+        return memory
 
     async def observe(
         self,
@@ -142,6 +189,7 @@ class Observer:
         live = await observe_runs(self._ports.runtime, self._ports.home, open_runs)
         await self._look(group, records, wake)
         projects = {slug: self._world_of(slug, records, live) for slug in self._projects}
+        projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)
         return World(
             now=self._ports.clock.now(),
             settings=self._settings,
@@ -160,7 +208,8 @@ class Observer:
                 continue
             dirty = frozenset(key for key in self._dirty if key.project == slug)
             self._dirty -= dirty
-            self._looks[slug] = group.create_task(self._look_at(slug, records, dirty), name=f"look:{slug}")
+            look = self._look_at(self._projects[slug], slug, records, dirty)
+            self._looks[slug] = group.create_task(look, name=f"look:{slug}")
         if not self._looks:
             return
         _, slow = await asyncio.wait(self._looks.values(), timeout=self._patience_s)
@@ -168,8 +217,7 @@ class Observer:
             if wake is not None:
                 task.add_done_callback(lambda _task: wake())
 
-    async def _look_at(self, slug: str, records: Records, dirty: frozenset[TaskKey]) -> None:
-        memory = self._projects[slug]
+    async def _look_at(self, memory: ProjectMemory, slug: str, records: Records, dirty: frozenset[TaskKey]) -> None:
         now = self._ports.clock.monotonic()
         due = memory.read_at is None or now - memory.read_at >= self._settings.interval_s
         tasks = [task for task in records.tasks.values() if task.key.project == slug]
@@ -181,9 +229,8 @@ class Observer:
                     memory.read_at = now
                 await self._read_tasks(memory, tasks, dirty, due=due)
                 if due or dirty:
-                    memory.candidates = await memory.issues.candidates(
-                        self.project_settings(slug), (task.key.number for task in tasks)
-                    )
+                    settings = memory.facts.settings if memory.facts is not None else self.project_settings(slug)
+                    memory.candidates = await memory.issues.candidates(settings, (task.key.number for task in tasks))
             memory.is_first = False
             if due:
                 memory.problem = ""  # a look that reads no list cannot tell that it is readable again

@@ -15,6 +15,7 @@ from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_sentence
+from nightcrew.core.step.removed import inactive
 from nightcrew.engine.observe import PAUSED
 from nightcrew.engine.runlog import RenderLine, read_piece
 from nightcrew.ports.clock import Clock
@@ -49,13 +50,13 @@ class Sight:
 
 
 class Reader:
-    """Implements the reading half of `ports.service.Service`."""
+    """Implements the reading half of `ports.service.Service`. `settings` gives those that are in force."""
 
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        settings: Settings,
+        settings: Callable[[], Settings],
         *,
         home: Path,
         version: str,
@@ -78,7 +79,7 @@ class Reader:
         values = await self._store.load_values(PAUSED)
         tasks = await self._store.load_tasks(include_done=True)
         runs = await self._store.load_runs(open_only=True)
-        projects = [self._project(slug, tasks, values, sight) for slug in self._settings.projects]
+        projects = [self._project(slug, tasks, values, sight) for slug in self._settings().projects]
         return ServiceStatus(
             version=self._version,
             running=sight.running,
@@ -102,8 +103,8 @@ class Reader:
         problem = next((text for text in sight.problems if text.startswith(f"{slug}:")), "")
         return ProjectStatus(
             slug=slug,
-            forge=self._settings.projects[slug].forge,
-            base_ref=(sight.base_refs or {}).get(slug, self._settings.projects[slug].base_ref or ""),
+            forge=self._settings().projects[slug].forge,
+            base_ref=(sight.base_refs or {}).get(slug, self._settings().projects[slug].base_ref or ""),
             paused=values.get(f"{PAUSED}.{slug}") == "yes",
             tasks={status: count for status, count in counts.items() if count},
             problem=problem.removeprefix(f"{slug}:").strip(),
@@ -121,7 +122,7 @@ class Reader:
                 max_runs=agent.max_runs,
                 cooldowns=tuple(cooldown for cooldown in cooldowns if cooldown.agent == name),
             )
-            for name, agent in self._settings.agents.items()
+            for name, agent in self._settings().agents.items()
         )
 
     async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
@@ -205,8 +206,8 @@ class Reader:
     def _stored_wait(self, task: Task, running: bool) -> Wait | None:
         if task.status is Status.DONE:
             return None
-        if task.key.project not in self._settings.projects:
-            return Wait("project_inactive", f"{task.key.project} is not configured", "Add it with `project add`.")
+        if task.key.project not in self._settings().projects:
+            return inactive(task.key.project)
         if task.block is not None and task.status is Status.BLOCKED:
             return Wait("blocked", task.block.words)
         if not running:

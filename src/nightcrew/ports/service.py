@@ -175,6 +175,11 @@ class Service(Protocol):
         """Look now instead of at the next tick."""
         ...
 
+    async def reload_config(self) -> Answer:
+        """Read the configuration now and take up what can be; `data` has `changes` and `needs_restart`, one line a
+        key. ConfigError with every problem if it is not taken up: then the last good one stays in force."""
+        ...
+
     async def render_config(self) -> Mapping[str, object]:
         """The settings in force, as plain values; secrets only as references."""
         ...

@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-import random  # noqa: TID251 - the home of randomness
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from nightcrew.config.render import render_settings
 from nightcrew.config.secret import is_reference, looks_secret, resolve_secret
 from nightcrew.core.errors import ConfigError
 from nightcrew.core.known import Known
-from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
+from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
 from nightcrew.core.model.world import World
 from nightcrew.engine.bus import Bus
 from nightcrew.engine.effect.means import Means
@@ -28,20 +27,19 @@ from nightcrew.engine.facade import Facade
 from nightcrew.engine.journal import Boundary, Journal
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
-from nightcrew.engine.ports import Forge, Ports
+from nightcrew.engine.ports import Ports
 from nightcrew.engine.reading import Reader, Sight
-from nightcrew.forges.github.forge import GitHubForge
-from nightcrew.forges.github.token import Token, resolve_token
+from nightcrew.forges.github.token import Token
 from nightcrew.ports.agent import Agent
-from nightcrew.ports.store import Store
 from nightcrew.process import clean_environment
 from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.secret import Vault
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.clock import SystemClock, SystemIds
+from nightcrew.service.connection import Connections, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
-from nightcrew.service.local import open_local_forge
 from nightcrew.service.log import mask_log
+from nightcrew.service.reload import FileSource, Fit
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
@@ -76,18 +74,23 @@ async def composed(
     # What the person has to put right is found before anything is opened or made.
     agents, sandboxes = load_agents(settings), Sandboxes()
     await _check_sandboxes(settings, agents, sandboxes)
-    tokens = await _tokens(outside_of or home, settings)
+    tokens = await resolve_tokens(outside_of or home, used_forges(settings))
     vault = _vault(home, settings, tokens)
     mask_log(vault.mask)
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(SqliteStore.open(home.database, clock=clock))
+        connections = await stack.enter_async_context(
+            Connections(outside_of or home, store=store, clock=clock, learn=vault.learn)
+        )
+        await connections.open(settings, tokens)
+        workspace = GitWorkspaces(home.root, clock, emails=_emails(settings))
         ports = Ports(
             store=store,
             clock=clock,
             ids=SystemIds(clock),
             runtime=TmuxRuntime((outside_of or home).root),
-            workspace=GitWorkspaces(home.root, clock, emails=_emails(settings)),
-            forges=await _forges(stack, outside_of or home, settings, tokens, store=store, clock=clock),
+            workspace=workspace,
+            forges=connections.forges,
             agents=agents,
             home=home.root,
             resolve_env=_resolver(home, vault),
@@ -102,19 +105,20 @@ async def composed(
         bus = Bus(store)
         observer = Observer(ports, settings)
         means = Means(ports, settings, Journal(store, clock, boundary=boundary), observer, bus)
-        loop = Loop(means, dump=lambda world, words: dump_world(home.logs, world, words))
+        source = FileSource(home, configuration, connections, fit=_fit(home, vault, workspace, sandboxes))
+        loop = Loop(means, dump=lambda world, words: dump_world(home.logs, world, words), source=source)
         started_at = clock.now()
         reader = Reader(
             store,
             clock,
-            settings,
+            lambda: loop.means.settings,
             home=home.root,
             version=VERSION,
             sight=lambda: _sight(loop, observer, started_at),
             render_line=render_output,
-            task_url=task_url(settings),
+            task_url=task_url(lambda: loop.means.settings),
         )
-        facade = Facade(means, loop, reader, settings=render_settings(settings))
+        facade = Facade(loop, reader, render_config=render_settings)
         yield Composed(settings, means, loop, facade, ports)
 
 
@@ -135,51 +139,19 @@ def _emails(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def _used_forges(settings: Settings) -> tuple[ForgeSettings, ...]:
-    """The forges that some project uses."""
-    return tuple(settings.forges[name] for name in sorted({project.forge for project in settings.projects.values()}))
-
-
-async def _tokens(home: Home, settings: Settings) -> Mapping[str, Token]:
-    """A token for each forge that needs one; ConfigError if one is missing."""
-    return {
-        forge.name: await resolve_token(forge, environment=load_environment(), base=home.root)
-        for forge in _used_forges(settings)
-        if forge.kind != "local"
-    }
-
-
-async def _forges(
-    stack: AsyncExitStack,
-    home: Home,
-    settings: Settings,
-    tokens: Mapping[str, Token],
-    *,
-    store: Store,
-    clock: SystemClock,
-) -> Mapping[str, Forge]:
-    jitter = random.SystemRandom().random
-    forges: dict[str, Forge] = {}
-    for used in _used_forges(settings):
-        if used.kind == "local":
-            local = await stack.enter_async_context(open_local_forge(home.forge))
-            forge = local.client(used, store=store, clock=clock, jitter=jitter)
-        else:
-            forge = GitHubForge(used, token=tokens[used.name], store=store, clock=clock, jitter=jitter)
-        stack.push_async_callback(forge.close)
-        forges[used.name] = Forge(tracker=forge, scm=forge)
-    return forges
-
-
 def _vault(home: Home, settings: Settings, tokens: Mapping[str, Token]) -> Vault:
     """What is secret as far as is known at the start. An agent whose secrets cannot be had now is learned about when
     it is started."""
     vault = Vault(token.value for token in tokens.values())
+    _learn_env(home, settings, vault)
+    return vault
+
+
+def _learn_env(home: Home, settings: Settings, vault: Vault) -> None:
     resolve = _resolver(home, vault)
     for agent in settings.agents.values():
         with suppress(ConfigError):
             resolve(agent)
-    return vault
 
 
 def _resolver(home: Home, vault: Vault) -> Callable[[AgentSettings], Mapping[str, str]]:
@@ -206,6 +178,19 @@ def _overlay(configuration: Configuration) -> Callable[[ProjectSettings, str], P
     return apply
 
 
+def _fit(home: Home, vault: Vault, workspace: GitWorkspaces, sandboxes: Sandboxes) -> Fit:
+    """What other settings mean for the ports, beside agents and forges. ConfigError if an agent could not start."""
+
+    async def fit(ports: Ports, settings: Settings, configuration: Configuration) -> Ports:
+        if problems := find_sandbox_problems(await find_bounds(settings, ports.agents, sandboxes)):
+            raise ConfigError(problems)
+        workspace.recognise(_emails(settings))
+        _learn_env(home, settings, vault)
+        return replace(ports, overlay=_overlay(configuration))
+
+    return fit
+
+
 def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
     state = loop.state
     world: World | None = state.world
@@ -218,7 +203,7 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
         next_tick_at=state.next_tick_at,
         waits=state.decision.waits,
         agents={name: seen.value if isinstance(seen, Known) else None for name, seen in agents.items()},
-        problems=(*((state.problem,) if state.problem else ()), *observer.problems()),
+        problems=(*((state.problem,) if state.problem else ()), *loop.reloader.problems(), *observer.problems()),
         base_refs={
             slug: project.base_ref.value
             for slug, project in (world.projects if world is not None else {}).items()

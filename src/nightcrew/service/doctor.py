@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import ConfigError, NightcrewError, PortError
 from nightcrew.core.model.settings import Settings
+from nightcrew.core.neutral import one_line
 from nightcrew.forges.github.setup import inspect_access
 from nightcrew.forges.github.token import resolve_token
 from nightcrew.process import run_process
@@ -38,9 +39,11 @@ class Finding:
     hint: str = ""
 
 
-def run_doctor(home: Path, *, as_json: bool) -> int:
-    """Look at everything. Exit code 1 if something is an error."""
+def run_doctor(home: Path, *, as_json: bool, service: Sequence[str] = ()) -> int:
+    """Look at everything. `service` are the problems that the running service names. Exit code 1 if something is an
+    error."""
     findings = asyncio.run(_all(Home(home)))
+    findings += [Finding("service", "warning", one_line(words, 500)) for words in service]
     if as_json:
         plain = [{"what": f.what, "level": f.level, "words": f.words, "hint": f.hint} for f in findings]
         sys.stdout.write(json.dumps({"findings": plain}, indent=2) + "\n")

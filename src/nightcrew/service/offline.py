@@ -33,12 +33,12 @@ async def open_offline_service(home: Path) -> AsyncIterator[Service]:
         reader = Reader(
             store,
             clock,
-            settings,
+            lambda: settings,
             home=place.root,
             version=VERSION,
             sight=Sight,
             render_line=render_output,
-            task_url=task_url(settings),
+            task_url=task_url(lambda: settings),
         )
         yield OfflineService(reader, render_settings(settings))
 
@@ -73,6 +73,9 @@ class OfflineService:
 
     async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
         return await self._reader.list_events(after=after, limit=limit, task=task)
+
+    async def reload_config(self) -> Answer:
+        _refuse("there is nothing to reload")
 
     async def render_config(self) -> Mapping[str, object]:
         return self._settings

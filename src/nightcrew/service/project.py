@@ -1,4 +1,4 @@
-"""`nightcrew project add|remove`: edits of the configuration. A running service takes them in when it is restarted."""
+"""`nightcrew project add|remove`: edits of the configuration, which a running service takes up by itself."""
 
 import asyncio
 import json
@@ -17,8 +17,6 @@ from nightcrew.service.compose import home_of
 from nightcrew.service.init import import_local
 from nightcrew.service.load import load
 
-RESTART = "A running service takes it in when it is restarted."
-
 
 def add_project(home: Path, *, target: str, local: bool, as_json: bool) -> int:
     """Look after a repository: `owner/repo`, or a checkout's folder."""
@@ -26,7 +24,7 @@ def add_project(home: Path, *, target: str, local: bool, as_json: bool) -> int:
     load(place)
     line = asyncio.run(_line(place, target, local=local))
     edit_file(place.config, lambda text: add_line(text, str(place.config), project=line))
-    _tell({"project": line.slug, "config": str(place.config)}, f"{line.slug} was added. {RESTART}", as_json=as_json)
+    _tell({"project": line.slug, "config": str(place.config)}, f"{line.slug} was added.", as_json=as_json)
     return 0
 
 
@@ -35,7 +33,7 @@ def remove_project(home: Path, *, project: str, as_json: bool) -> int:
     place = home_of(home)
     load(place)
     edit_file(place.config, lambda text: remove_line(text, str(place.config), slug=project))
-    _tell({"project": project, "config": str(place.config)}, f"{project} was removed. {RESTART}", as_json=as_json)
+    _tell({"project": project, "config": str(place.config)}, f"{project} was removed.", as_json=as_json)
     return 0
 
 

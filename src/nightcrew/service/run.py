@@ -63,6 +63,7 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.loop.stop)
+    loop.add_signal_handler(signal.SIGHUP, service.loop.reloader.ask_soon)
     log = structlog.get_logger("service")
 
     def report(name: str, error: BaseException) -> None:

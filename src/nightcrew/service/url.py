@@ -6,12 +6,13 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.settings import Settings
 
 
-def task_url(settings: Settings) -> Callable[[TaskKey], str]:
+def task_url(settings: Callable[[], Settings]) -> Callable[[TaskKey], str]:
     """The page of an issue, for people; empty where the forge has no pages."""
 
     def render(key: TaskKey) -> str:
-        project = settings.projects.get(key.project)
-        forge = settings.forges.get(project.forge) if project else None
+        now = settings()
+        project = now.projects.get(key.project)
+        forge = now.forges.get(project.forge) if project else None
         if forge is None or forge.kind != "github":
             return ""
         web = forge.base_url.replace("https://api.github.com", "https://github.com").removesuffix("/api/v3")

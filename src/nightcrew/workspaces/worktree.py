@@ -71,6 +71,10 @@ class GitWorkspaces:
         self._repositories: dict[str, Repository] = {}
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
 
+    def recognise(self, emails: Sequence[str]) -> None:
+        """Further addresses that name agents. Those from before go on doing so: commits keep the address they have."""
+        self._emails = tuple(dict.fromkeys((*self._emails, *emails)))
+
     async def fetch(self, project: str, remote: Remote) -> None:
         repository = self._find(project)
         async with self._lock(project, "fetch"):

@@ -236,6 +236,22 @@ async def test_commands_of_a_service_that_only_reads_are_unavailable(tmp_path):
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
 
 
+async def test_the_configuration_is_read_now(tmp_path):
+    service = FakeService()
+    service.changes, service.needs_restart = ("interval: 45s → 10s",), ("forges.github.token: was changed",)
+    async with asked(service, tmp_path) as client:
+        answer = (await client.post("/config/reload")).json()
+        assert (answer["changed"], answer["words"]) == (True, "interval: 45s → 10s")
+        assert answer["data"] == {"changes": list(service.changes), "needs_restart": list(service.needs_restart)}
+        service.config_problems = (Problem("config.yml:3:interval", "is too small"), Problem("f:4", "unknown key"))
+        refused = await client.post("/config/reload")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "config")
+    assert refused.json()["error"]["message"].splitlines() == [
+        "config.yml:3:interval: is too small",
+        "f:4: unknown key",
+    ]
+
+
 class _Broken(FakeService):
     async def render_config(self) -> Mapping[str, object]:
         raise ZeroDivisionError("secret detail")

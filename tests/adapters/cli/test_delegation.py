@@ -26,7 +26,7 @@ CALLS: list[tuple[list[str], str, str, bool, list[Any], dict[str, Any]]] = [
         [],
         {"agents": ["claude", "codex"], "keep": True, "as_json": True},
     ),
-    (["doctor", "--json"], "doctor", "run_doctor", True, [], {"as_json": True}),
+    (["doctor", "--json"], "doctor", "run_doctor", True, [], {"as_json": True, "service": []}),
     (
         ["init", "--local", "/some/checkout"],
         "init",

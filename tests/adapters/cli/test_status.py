@@ -1,10 +1,11 @@
 """`nightcrew status`, `pause`, `resume`, `project list` and `version` against a running service."""
 
+from nightcrew.core.errors import Problem
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.ports.service import AgentStatus
 from nightcrew.version import VERSION
-from tests.adapters.cli.command import shell
+from tests.adapters.cli.command import Shell, shell
 from tests.fakes.service import NOW, PROJECT, FakeService, a_task
 
 
@@ -53,3 +54,32 @@ async def test_options_may_stand_before_or_after_the_command(tmp_path):
         after = await person.said("status", "--home", str(person.home), "--json", env={"NIGHTCREW_HOME": "/nowhere/x"})
     assert before == after
     assert before.startswith("{")
+
+
+async def test_reloading_says_what_changed_what_waits_and_what_is_wrong(tmp_path):
+    service = FakeService()
+    async with shell(service, tmp_path) as person:
+        assert await person.said("config", "reload") == "Nothing is different.\n"
+        service.changes, service.needs_restart = ("interval: 45s → 10s",), ("forges.github.token: was changed",)
+        assert (await person.said("config", "reload")).splitlines() == [
+            "interval: 45s → 10s",
+            "forges.github.token: was changed (takes effect when the service is restarted)",
+        ]
+        assert (await person.told("config", "reload"))["data"]["changes"] == ["interval: 45s → 10s"]
+        service.config_problems = (Problem("config.yml:3:interval", "is too small"),)
+        assert await person.refused("config", "reload") == "config.yml:3:interval: is too small"
+
+
+async def test_adding_and_removing_a_project_say_truly_when_that_takes_effect(tmp_path):
+    service = FakeService()
+    async with shell(service, tmp_path) as person:
+        config = person.home / "config.yml"
+        config.write_text("projects: []\nagents: {}\n", encoding="utf-8")
+        lines = (await person.said("project", "add", "acme/widgets")).splitlines()
+        assert lines == ["acme/widgets was added.", "The running service has taken it up."]
+        service.config_problems = (Problem("forges.github.token", "no token for github.com"),)
+        done = await person.run("project", "remove", "acme/widgets")
+        assert (done.returncode, done.text) == (1, "acme/widgets was removed.\n")
+        assert "no token for github.com" in done.stderr.decode()
+    lines = (await Shell(person.home).said("project", "add", "acme/widgets")).splitlines()
+    assert lines == ["acme/widgets was added.", "It takes effect when the service starts."]

@@ -61,13 +61,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ProjectWorld:
-    """One project. `base_ref` is the default branch as the forge names it (or as configured)."""
+    """One project. `base_ref` is the default branch as the forge names it (or as configured). `is_removed`: it is not
+    configured any more, and is here for its runs that are still open; its issues are not looked at."""
 
     settings: ProjectSettings
     base_ref: Observed[str]
     tasks: tuple[TaskView, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     paused: bool = False
+    is_removed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

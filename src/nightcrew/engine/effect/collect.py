@@ -70,6 +70,7 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     data = {"failure": outcome.failure.kind.value} if outcome.failure else {}
     event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
     await means.ports.store.save_run(ended, event=replace(event, data={**data, "role": run.role.value}))
+    means.started_with.pop(run.id, None)
     # After the row, so that a run that is collected twice counts once.
     await _cool(means, ended)
     return Done()
@@ -109,7 +110,7 @@ def _read(means: Means, run: Run) -> Reading:
         return Reading(None, Failure(FailureKind.CRASH, str(error)))
     if result is None:
         return Reading(None, Failure(FailureKind.CRASH, "its session was lost before it could write a result"))
-    adapter = means.ports.agents.get(run.agent)
+    adapter = means.find_adapter(run)
     if adapter is None:
         return Reading(None, Failure(FailureKind.CRASH, f"there is no agent {run.agent} in the settings any more"))
     return adapter.read(_output(folder, run, result))

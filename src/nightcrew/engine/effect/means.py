@@ -1,6 +1,7 @@
 """What effects are made with, and the small things that all of them say."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nightcrew.core.errors import Missing
@@ -14,23 +15,45 @@ from nightcrew.engine.bus import Bus
 from nightcrew.engine.journal import Journal, Subject
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
+from nightcrew.ports.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """Handed to every effect."""
+    """Handed to every effect: what is in force, as one value. A reload puts another in its place between two ticks; an
+    action keeps the one that it began with."""
 
     ports: Ports
     settings: Settings
     journal: Journal
     observer: Observer
     bus: Bus
+    projects: Mapping[str, ProjectSettings] | None = None
+    """The projects' settings with those of their repositories laid over, as they were when the action began; None
+    outside of actions: as they are now."""
+    started_with: dict[RunId, Agent] = field(default_factory=dict)
+    """The adapter that each open run was started with, which also has to read what the run leaves. All generations
+    share it; a run that is not in it belongs to the agent as it is now."""
+
+    def frozen(self) -> "Means":
+        """The same for one action: settings of projects that change meanwhile are not seen by it."""
+        return replace(self, projects=self.observer.all_project_settings())
 
     def forge(self, key: TaskKey) -> Forge:
         return self.ports.forge_of(self.settings, key.project)
 
     def project(self, key: TaskKey) -> ProjectSettings:
+        if self.projects is not None and key.project in self.projects:
+            return self.projects[key.project]
         return self.observer.project_settings(key.project)
+
+    def is_outdated(self, key: TaskKey) -> bool:
+        """Whether other settings of the project are in force by now."""
+        return self.project(key) != self.observer.project_settings(key.project)
+
+    def find_adapter(self, run: Run) -> Agent | None:
+        """What can read the output of a run; None if its agent is not configured any more."""
+        return self.started_with.get(run.id) or self.ports.agents.get(run.agent)
 
     async def task(self, key: TaskKey) -> Task:
         """The task as stored now; Missing if it is not one."""

@@ -30,6 +30,8 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
     gate = evaluate(GateView(view, pull, means.project(key), issue.labels))
     if not gate.is_open:
         return Refused(gate.words)
+    if means.is_outdated(key):
+        return Refused("the settings of its project have changed meanwhile")
     title, message = _texts(means, view, action, issue)
     scm, method = means.forge(key).scm, means.project(key).merge.method
     try:

@@ -92,6 +92,8 @@ async def _why_not(means: Means, action: StartRun, task: Task) -> str:
         return f"its status is {task.status.value} by now"
     if action.agent not in means.ports.agents:
         return f"there is no agent {action.agent}"
+    if action.generation not in (0, means.settings.generation):
+        return "the settings have changed meanwhile"
     cooldowns = await means.ports.store.load_cooldowns()
     cooled = cooled_until(cooldowns, agent=action.agent, model=action.model, now=means.ports.clock.now())
     if cooled is not None:
@@ -115,6 +117,10 @@ async def _bring_up(means: Means, run: Run) -> ActionOutcome:
         return Done(f"it could not be started: {error}")
     except Unavailable as error:
         return Refused(f"it cannot be started now: {error}")
+    if not means.observer.is_configured(run.task.project, run.agent):
+        await _fail(means, run, Missing("its project or its agent was taken out of the settings meanwhile"))
+        return Done("it is not configured any more")
+    means.started_with[run.id] = means.ports.agents[run.agent]
     spec, runtime = prepared.spec, means.ports.runtime
     await means.journal.effect("session.start", subject(run.task, run.id), lambda: runtime.start_session(spec))
     event = means.event(

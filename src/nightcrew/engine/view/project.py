@@ -13,6 +13,8 @@ from nightcrew.ports.workspace import Workspace
 REPOSITORY_FOR_S = 3600.0
 SETTINGS_FILE = ".nightcrew.yml"
 
+Overlay = Callable[[ProjectSettings, str], ProjectSettings]
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectFacts:
@@ -23,6 +25,8 @@ class ProjectFacts:
     base_sha: Sha
     settings: ProjectSettings
     problem: str = ""
+    text: str = ""
+    """What the settings file says."""
 
 
 class ProjectReader:
@@ -33,7 +37,7 @@ class ProjectReader:
         self,
         scm: Scm,
         workspace: Workspace,
-        overlay: Callable[[ProjectSettings, str], ProjectSettings],
+        overlay: Overlay,
         clock: Clock,
         project: ProjectSettings,
     ) -> None:
@@ -56,11 +60,20 @@ class ProjectReader:
             return known
         await self._workspace.fetch(slug, await self._scm.fetch_remote(slug))
         text = await self._workspace.find_file(slug, base_sha, SETTINGS_FILE)
+        return self._laid_over(base_ref, base_sha, text or "")
+
+    def adopt(self, overlay: Overlay, known: ProjectFacts | None) -> bool:
+        """Lay settings files over the owner's with `overlay` from now on. Whether what is known still holds then."""
+        self._overlay = overlay
+        return known is None or self._laid_over(known.base_ref, known.base_sha, known.text) == known
+
+    def _laid_over(self, base_ref: str, base_sha: Sha, text: str) -> ProjectFacts:
         try:
             settings = self._overlay(self._project, text) if text else self._project
         except ConfigError as error:
-            return ProjectFacts(base_ref, base_sha, self._project, f"{SETTINGS_FILE} is not used: {error}")
-        return ProjectFacts(base_ref, base_sha, settings)
+            words = f"{SETTINGS_FILE} is not used: {error}"
+            return ProjectFacts(base_ref, base_sha, self._project, words, text=text)
+        return ProjectFacts(base_ref, base_sha, settings, text=text)
 
     async def _default_branch(self) -> str:
         now = self._clock.monotonic()

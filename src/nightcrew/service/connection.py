@@ -1,0 +1,83 @@
+"""The forges that are in use: each is opened once, with the token that it has then, and closed at the end."""
+
+import random  # noqa: TID251 - the home of randomness
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from typing import Self
+
+from nightcrew.config.environment import load_environment
+from nightcrew.config.home import Home
+from nightcrew.core.model.settings import ForgeSettings, Settings
+from nightcrew.engine.ports import Forge
+from nightcrew.forges.github.forge import GitHubForge
+from nightcrew.forges.github.token import Token, resolve_token
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.store import Store
+from nightcrew.service.local import open_local_forge
+
+
+class Connections:
+    """Open forges by name. A forge stays as it was opened until the service ends."""
+
+    def __init__(self, home: Home, *, store: Store, clock: Clock, learn: Callable[[Iterable[str]], None]) -> None:
+        """`learn` is told the token of each forge that is opened later than at the start."""
+        self._home = home
+        self._learn = learn
+        self._store = store
+        self._clock = clock
+        self._stack = AsyncExitStack()
+        self._forges: dict[str, Forge] = {}
+        self._opened: dict[str, ForgeSettings] = {}
+
+    async def __aenter__(self) -> Self:
+        await self._stack.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._stack.aclose()
+
+    @property
+    def opened(self) -> Mapping[str, ForgeSettings]:
+        """How each was opened."""
+        return dict(self._opened)
+
+    @property
+    def forges(self) -> Mapping[str, Forge]:
+        return dict(self._forges)
+
+    async def ensure(self, settings: Settings) -> None:
+        """Open what is used by now and not open yet; ConfigError, with nothing opened, if a token is missing."""
+        lacking = [forge for forge in used_forges(settings) if forge.name not in self._forges]
+        tokens = await resolve_tokens(self._home, lacking)
+        self._learn(token.value for token in tokens.values())
+        await self.open(settings, tokens)
+
+    async def open(self, settings: Settings, tokens: Mapping[str, Token]) -> None:
+        """Open the forges that are used and not open yet."""
+        jitter = random.SystemRandom().random
+        for used in used_forges(settings):
+            if used.name in self._forges:
+                continue
+            if used.kind == "local":
+                local = await self._stack.enter_async_context(open_local_forge(self._home.forge))
+                forge = local.client(used, store=self._store, clock=self._clock, jitter=jitter)
+            else:
+                token = tokens[used.name]
+                forge = GitHubForge(used, token=token, store=self._store, clock=self._clock, jitter=jitter)
+            self._stack.push_async_callback(forge.close)
+            self._forges[used.name] = Forge(tracker=forge, scm=forge)
+            self._opened[used.name] = used
+
+
+def used_forges(settings: Settings) -> tuple[ForgeSettings, ...]:
+    """The forges that some project uses."""
+    return tuple(settings.forges[name] for name in sorted({project.forge for project in settings.projects.values()}))
+
+
+async def resolve_tokens(home: Home, forges: Iterable[ForgeSettings]) -> Mapping[str, Token]:
+    """A token for each of them that needs one; ConfigError if one is missing."""
+    return {
+        forge.name: await resolve_token(forge, environment=load_environment(), base=home.root)
+        for forge in forges
+        if forge.kind != "local"
+    }
