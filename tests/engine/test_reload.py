@@ -10,12 +10,13 @@ from nightcrew.core.actions import Refused, StartRun
 from nightcrew.core.errors import ConfigError, Problem, Unavailable
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.issue import Permission
+from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.run import Role, RunState
 from nightcrew.core.model.settings import AgentSettings, MergeMode, MergeSettings, ProjectSettings, Settings
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.reload import Fresh, Reloader, watch_settings
 from tests.engine.approved import in_review
-from tests.engine.part import PERSON, PROJECT, FakeAgent, done, failure_of
+from tests.engine.part import PERSON, PROJECT, FakeAgent, done, failure_of, outcome_of
 from tests.engine.stage import Stage
 
 OTHER = "acme/gadget"
@@ -165,8 +166,9 @@ async def test_a_run_of_an_agent_that_was_taken_out_is_collected_as_what_it_was(
     assert run.agent not in stage.loop.means.ports.agents
     await stage.later()
     ended = stage.runs(key, Role.AUTHOR)[0]
-    assert ended.outcome is not None
-    assert ended.outcome.report.summary == "written by the old one"
+    report = outcome_of(ended).report
+    assert isinstance(report, AuthorReport)
+    assert report.summary == "written by the old one"
     assert stage.task(key).status is Status.DONE
     assert not stage.loop.means.started_with
 
@@ -193,7 +195,7 @@ async def test_an_open_run_from_before_the_start_is_read_by_the_adapter_of_the_s
     run = stage.runs(key, Role.AUTHOR)[0]
     await reload(stage, without_agent(stage.settings, run.agent))
     await stage.settle()
-    assert stage.runs(key, Role.AUTHOR)[0].outcome.failure is None
+    assert outcome_of(stage.runs(key, Role.AUTHOR)[0]).failure is None
 
 
 async def test_a_start_that_rests_on_older_settings_is_refused(tmp_path):
@@ -263,8 +265,7 @@ async def test_a_project_that_was_taken_out_has_its_runs_ended_and_its_work_kept
     await stage.settle(play=False)
     run = stage.runs(key, Role.AUTHOR)[0]
     assert run.state is RunState.ENDED
-    assert run.outcome is not None
-    assert run.outcome.has_commits
+    assert outcome_of(run).has_commits
     assert "not configured any more" in failure_of(run).detail
     assert stage.task(key).status is Status.IN_PROGRESS
     assert stage.statuses(key) == labels
@@ -337,10 +338,10 @@ async def test_whoever_asks_gets_the_answer_of_the_next_turn(tmp_path):
         answer = await asking
         assert (answer.changed, answer.words) == (True, "something: changed")
         assert stage.loop.means.settings.interval_s == 9.0
-        asking = group.create_task(_complaint(stage))
+        complaining = group.create_task(_complaint(stage))
         await asyncio.sleep(0)
         await stage.loop.reloader.turn(stage.loop)
-        assert await asking == str(PROBLEM)
+        assert await complaining == str(PROBLEM)
         assert stage.loop.means.settings.interval_s == 9.0
 
 

@@ -41,7 +41,7 @@ async def test_an_edited_file_takes_effect_while_an_agent_works(tmp_path):
         stage.configure(top={"interval": 0.4, "agents": agents})
 
         async def taken_up() -> bool:
-            return (await config(stage))["interval"] == 0.4
+            return bool((await config(stage))["interval"] == 0.4)
 
         await eventually(taken_up, within_s=WITHIN_S, what="the edit to take effect")
         assert set((await config(stage))["agents"]) == {*left, "newt"}
