@@ -379,3 +379,17 @@ async def test_the_look_is_the_same_with_another_login(tmp_path):
     await stage.settle()
     assert stage.task(key).status is Status.DONE
     assert replace(stage.task(key), told="").comment_id is not None
+
+
+async def test_a_project_without_write_access_says_so_and_holds_up_no_other(tmp_path):
+    stage = Stage(tmp_path, projects=(ProjectSettings(PROJECT, base_ref="main"), ProjectSettings(OTHER)))
+    repository = stage.forge.projects[PROJECT].repository
+    stage.forge.projects[PROJECT].repository = replace(repository, can_push=False)
+    key = stage.file(project=OTHER)
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    (problem,) = stage.observer.problems()
+    assert problem.startswith(f"{PROJECT}: Nightcrew's account may not push")
+    stage.forge.projects[PROJECT].repository = repository
+    await stage.later(400.0)
+    assert stage.observer.problems() == ()

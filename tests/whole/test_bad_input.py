@@ -102,6 +102,7 @@ async def test_a_token_that_is_not_there():
     async with staged() as stage:
         (stage.home.root / "token").unlink()
         await serve_refused(stage, "forges.stage.token", str(stage.home.root / "token"))
+        assert [path.name for path in stage.home.root.iterdir()] == ["config.yml"], "nothing is made before it is right"
         stage.configure(top={"forges": {"github": {"base_url": stage.url}}}, forge="github")
         no_gh = str(_tools(stage, "git", "tmux"))
         await serve_refused(stage, "no token", "NIGHTCREW_GITHUB_TOKEN", path=no_gh)
@@ -168,8 +169,9 @@ async def test_an_agent_that_is_not_installed():
         stage.configure(top={"agents": agents})
         said = await stage.cli("doctor")
         assert said.code == 1
-        found = [line for line in said.out.splitlines() if "no-such-claude" in line and line.startswith("error")]
-        assert "not on PATH" in found[0]
+        (found,) = [line for line in said.out.splitlines() if "no-such-claude" in line]
+        assert found.startswith("error")
+        assert "not on PATH" in found
         number = await stage.file_issue("Find the answer")
         stage.serve()
         shown = await eventually(lambda: _shown(stage, number, "not installed"), within_s=20, every_s=0.3)
@@ -214,6 +216,7 @@ async def test_a_repository_that_is_not_there_is_a_problem_that_is_told():
         await stage.answering()
         line = await problem_of(stage, "octo/absent")
         assert "404" not in line, "words, not numbers"
+        assert stage.tail().count('"event": "problem"') == 1, "the log says it once"
         said = await stage.cli("doctor")
         assert said.code == 1
         assert any(x.startswith("error") and "octo/absent" in x for x in said.out.splitlines())
@@ -230,6 +233,9 @@ async def test_a_token_that_may_only_read_is_told_and_starts_nothing():
         before = await stage.labels(number)
         stage.serve()
         await stage.answering()
+        line = await problem_of(stage, "may not push")
+        assert "octo/demo" in line
+        assert "may not push" in stage.tail()
         line = await problem_of(stage, f"#{number}")
         assert "write access" in line
         assert await stage.labels(number) == before

@@ -25,7 +25,7 @@ class Change:
 def find_changes(old: Settings, new: Settings) -> tuple[Change, ...]:
     """Every key that is different, in the order of config.yml. A project or agent that came or went is one change."""
     found = tuple(_differences("", _keyed(old), _keyed(new)))
-    if not found and new.generation != old.generation:
+    if not found and replace(new, generation=old.generation) != old:
         return (Change("config.yml", "a value that is not shown was changed"),)
     return found
 

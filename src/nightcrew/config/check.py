@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from nightcrew.config.secret import find_exposure, is_reference, looks_secret, secret_file
+from nightcrew.config.secret import find_exposure, looks_secret, secret_file
 from nightcrew.config.variable import find_unknown_variables
 from nightcrew.core.errors import Problem
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, ReviewAllow, Settings
@@ -82,9 +82,6 @@ def _programs(settings: Settings, around: Surroundings) -> Iterator[Problem]:
 
 def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
     references = {f"forges.{name}.token": forge.token for name, forge in settings.forges.items() if forge.token}
-    for where, reference in references.items():
-        if not is_reference(reference):
-            yield Problem(where, "is a token in plain text", "write env:NAME or file:PATH")
     for agent in settings.agents.values():
         for name, value in agent.env.items():
             where = f"agents.{agent.name}.env.{name}"

@@ -16,7 +16,7 @@ from nightcrew.config.value import (
     ModelName,
     Models,
     OneLine,
-    Reference,
+    TokenReference,
     Truth,
     Url,
     Variable,
@@ -79,7 +79,7 @@ class ForgeKeys(Section):
     base_url: Url = key(
         "Where its API answers; empty: GitHub's own, or for `local` the one inside the service.", "", reload="restart"
     )
-    token: Reference = key(
+    token: TokenReference = key(
         "The token, as `env:NAME` or `file:PATH`; empty: from the usual places.", _FORGE.token, reload="restart"
     )
     write_interval: Duration = key(

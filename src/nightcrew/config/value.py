@@ -163,6 +163,12 @@ def _reference(value: str) -> str:
     return _no_nul(value)
 
 
+def _token(value: str) -> str:
+    if value and not value.startswith(("env:", "file:")):
+        raise bad_value("must be a reference; write env:NAME or file:PATH, never the token itself")
+    return _reference(value)
+
+
 def _shown(value: object) -> str:
     """What was written, short, and harmless on a terminal."""
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
@@ -203,7 +209,8 @@ Trailers = Annotated[tuple[Trailer, ...], BeforeValidator(_listed, json_schema_i
 CheckName = Annotated[str, AfterValidator(_check_name)]
 Variable = Annotated[str, AfterValidator(_variable)]
 VariableValue = Annotated[str, AfterValidator(_variable_value)]
-Reference = Annotated[str, AfterValidator(_reference)]
+TokenReference = Annotated[str, AfterValidator(_token)]
+"""Where a forge's token is. The token itself is refused: this file is shown, copied and kept."""
 
 
 def key(words: str, default: Any = ..., *, reload: str = "live", **bounds: Any) -> Any:

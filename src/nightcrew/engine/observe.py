@@ -145,13 +145,14 @@ class Observer:
         return memory.facts.base_sha
 
     def problems(self) -> tuple[str, ...]:
-        """What could not be read at the last look, what is wrong with a repository's own settings, and which issues
-        are left alone since who asked for them cannot be told, by project."""
+        """What could not be read at the last look, what access is lacking, what is wrong with a repository's own
+        settings, and which issues are left alone since who asked for them cannot be told, by project."""
         found = [
             (slug, words)
             for slug, memory in self._projects.items()
             for words in (
                 memory.problem,
+                memory.facts.access if memory.facts is not None else "",
                 memory.facts.problem if memory.facts is not None else "",
                 _describe_unclear(memory.candidates),
             )

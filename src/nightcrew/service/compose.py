@@ -38,7 +38,7 @@ from nightcrew.service.adapter import load_agents
 from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.connection import Connections, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
-from nightcrew.service.log import mask_log
+from nightcrew.service.log import ProblemLog, mask_log
 from nightcrew.service.reload import FileSource, Fit
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
@@ -106,7 +106,13 @@ async def composed(
         observer = Observer(ports, settings)
         means = Means(ports, settings, Journal(store, clock, boundary=boundary), observer, bus)
         source = FileSource(home, configuration, connections, fit=_fit(home, vault, workspace, sandboxes))
-        loop = Loop(means, dump=lambda world, words: dump_world(home.logs, world, words), source=source)
+        problems = ProblemLog()
+        loop = Loop(
+            means,
+            dump=lambda world, words: dump_world(home.logs, world, words),
+            on_tick=lambda _state: problems.tell(observer.problems()),
+            source=source,
+        )
         started_at = clock.now()
         reader = Reader(
             store,

@@ -108,9 +108,11 @@ async def _agents(home: Home, settings: Settings) -> AsyncIterator[Finding]:
         for problem in error.problems:
             yield Finding(problem.where, "error", problem.what, problem.hint)
         return
+    missing = {f"agents.{name}" for name, agent in agents.items() if shutil.which(agent.program) is None}
     around = Surroundings(environ=load_environment(), base=home.root)
     for problem in check_settings(settings, around):
-        yield Finding(problem.where, "warning", problem.what, problem.hint)
+        if problem.where not in missing:  # that is said below, as an error
+            yield Finding(problem.where, "warning", problem.what, problem.hint)
     for problem in list_unseen(settings):
         yield Finding(problem.where, "warning", problem.what, problem.hint)
     for name, bound in (await find_bounds(settings, agents, Sandboxes())).items():

@@ -1,6 +1,7 @@
 """What the service says while it runs: one line an event, for a person on a terminal, as JSON otherwise."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 import structlog
@@ -8,6 +9,8 @@ import structlog
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.bus import Bus
 from nightcrew.secret import Masker
+
+_NUMBER = re.compile(r"[0-9]+")
 
 
 class _Masking:
@@ -55,6 +58,23 @@ def configure_log(stream: TextIO) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=stream),
         cache_logger_on_first_use=True,
     )
+
+
+class ProblemLog:
+    """Says what is wrong with a project when that comes up, and when it is gone again; not each time it is seen."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def tell(self, problems: Iterable[str]) -> None:
+        """`problems` is all that is wrong now. Numbers in them (times, counts) make no news."""
+        now = {_NUMBER.sub("0", problem): problem for problem in problems}
+        log = structlog.get_logger("project")
+        for key in now.keys() - self._said.keys():
+            log.warning("problem", what=one_line(now[key], 500))
+        for key in self._said.keys() - now.keys():
+            log.info("problem is gone", what=one_line(self._said[key], 500))
+        self._said = now
 
 
 async def follow_events(bus: Bus) -> None:

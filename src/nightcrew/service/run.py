@@ -15,7 +15,9 @@ from nightcrew.config.load import Configuration
 from nightcrew.engine.journal import Boundary
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
+from nightcrew.service.adapter import load_agents
 from nightcrew.service.compose import Composed, composed, home_of
+from nightcrew.service.connection import resolve_tokens, used_forges
 from nightcrew.service.dry import tell_dry_run
 from nightcrew.service.load import load
 from nightcrew.service.lock import held
@@ -33,6 +35,7 @@ def run_service(home: Path, *, dry_run: bool = False) -> int:
     """`nightcrew serve`: run until a signal says stop. Agents outlive it."""
     require_tools()
     configuration = load(Home(home))
+    asyncio.run(check_start(Home(home), configuration))
     place = home_of(home)
     if dry_run:
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
@@ -40,6 +43,13 @@ def run_service(home: Path, *, dry_run: bool = False) -> int:
     with held(place.lock):
         asyncio.run(serve(place, configuration))
     return 0
+
+
+async def check_start(home: Home, configuration: Configuration) -> None:
+    """ConfigError for what a person has to put right (adapters, tokens), before any folder is made."""
+    settings = configuration.apply()
+    load_agents(settings)
+    await resolve_tokens(home, used_forges(settings))
 
 
 async def serve(

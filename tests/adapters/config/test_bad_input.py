@@ -82,6 +82,7 @@ from tests.adapters.config.reading import problems, read
         ("agents: {a: {env: {X: 'env:'}}}", "config.yml:1:agents.a.env.X: names no variable after env:"),
         ("agents: {a: {env: {X: 'file:'}}}", "config.yml:1:agents.a.env.X: names no file after file:"),
         ("agents: {a: {command: 'x > y'}}", "config.yml:1:agents.a.command: is not given to a shell; write [sh, -c, '…'] if it needs one"),
+        ("forges: {a: {token: hunter2}}", "config.yml:1:forges.a.token: must be a reference; write env:NAME or file:PATH, never the token itself"),
         ("forges: {a: {kind: gitlab}}", "config.yml:1:forges.a.kind: is not one of the accepted values (accepted: github or local)"),
         ("forges: {a: {base_url: 'ftp://x'}}", "config.yml:1:forges.a.base_url: is not a URL of a server; write https://host/path, without name and password"),
         ("forges: {a: {base_url: 'https://me:pw@x'}}", "config.yml:1:forges.a.base_url: is not a URL of a server; write https://host/path, without name and password"),
@@ -114,6 +115,7 @@ def test_all_problems_of_all_sources_come_at_once_and_in_the_order_of_the_file()
 
 
 def test_a_secret_is_not_repeated_in_a_problem():
+    assert "hunter2" not in "\n".join(problems("forges: {a: {token: hunter2}}"))
     text = "forges: {a: {token: [hunter2], base_url: 'https://x:hunter2@y'}}\nagents: {a: {env: {GH_TOKEN: hunter2}}}"
     assert "hunter2" not in "\n".join(problems(text))
 

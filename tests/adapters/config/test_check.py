@@ -45,10 +45,6 @@ def test_a_good_configuration_has_no_warning(tmp_path):
             "forges.github.token: others may read {base}/open (chmod 600 {base}/open)",
         ),
         (
-            TWO + "forges: {github: {token: abc}}",
-            "forges.github.token: is a token in plain text (write env:NAME or file:PATH)",
-        ),
-        (
             "projects: [a/b]\nagents: {a: {env: {API_KEY: abc}}, b: }",
             "agents.a.env.API_KEY: looks like a secret in plain text (write env:NAME or file:PATH)",
         ),

@@ -151,7 +151,6 @@ def test_times_are_shown_in_the_largest_unit_that_loses_nothing():
 def test_secrets_are_shown_as_references_or_masked():
     text = """
 projects: [a/b]
-forges: {github: {token: hunter2}}
 agents:
   a:
     adapter: custom

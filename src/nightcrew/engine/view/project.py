@@ -1,17 +1,20 @@
 """What is known of a repository as a whole: its default branch, and the settings file that it brings along."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nightcrew.core.errors import ConfigError, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.ports.clock import Clock
-from nightcrew.ports.scm import Scm
+from nightcrew.ports.scm import Repository, Scm
 from nightcrew.ports.workspace import Workspace
 
 REPOSITORY_FOR_S = 3600.0
+SHUT_FOR_S = 300.0
+"""How long what the forge said of a repository holds: with write access, and without."""
 SETTINGS_FILE = ".nightcrew.yml"
+NO_ACCESS = "Nightcrew's account may not push to it (or it is archived): write access is needed"
 
 Overlay = Callable[[ProjectSettings, str], ProjectSettings]
 
@@ -27,6 +30,8 @@ class ProjectFacts:
     problem: str = ""
     text: str = ""
     """What the settings file says."""
+    access: str = ""
+    """What keeps Nightcrew from its work on it; empty if nothing is known to."""
 
 
 class ProjectReader:
@@ -46,26 +51,31 @@ class ProjectReader:
         self._overlay = overlay
         self._clock = clock
         self._project = project
-        self._default: tuple[float, str] | None = None
+        self._seen: tuple[float, Repository] | None = None
 
     async def read(self, known: ProjectFacts | None) -> ProjectFacts:
         """The facts as they are now; raises PortError if they cannot be read."""
         slug = self._project.slug
-        base_ref = self._project.base_ref or await self._default_branch()
+        repository = await self._repository()
+        base_ref = self._project.base_ref or repository.default_branch
+        access = "" if repository.can_push else NO_ACCESS
         base_sha = await self._scm.find_branch(slug, base_ref)
         if base_sha is None:
-            self._default = None
+            self._seen = None
             raise Missing(f"{slug} has no branch {base_ref!r} (an empty repository needs a first commit)")
         if known is not None and known.base_ref == base_ref and known.base_sha == base_sha:
-            return known
+            return known if known.access == access else replace(known, access=access)
         await self._workspace.fetch(slug, await self._scm.fetch_remote(slug))
         text = await self._workspace.find_file(slug, base_sha, SETTINGS_FILE)
-        return self._laid_over(base_ref, base_sha, text or "")
+        return replace(self._laid_over(base_ref, base_sha, text or ""), access=access)
 
     def adopt(self, overlay: Overlay, known: ProjectFacts | None) -> bool:
         """Lay settings files over the owner's with `overlay` from now on. Whether what is known still holds then."""
         self._overlay = overlay
-        return known is None or self._laid_over(known.base_ref, known.base_sha, known.text) == known
+        if known is None:
+            return True
+        again = self._laid_over(known.base_ref, known.base_sha, known.text)
+        return (again.settings, again.problem) == (known.settings, known.problem)
 
     def _laid_over(self, base_ref: str, base_sha: Sha, text: str) -> ProjectFacts:
         try:
@@ -75,9 +85,12 @@ class ProjectReader:
             return ProjectFacts(base_ref, base_sha, self._project, words, text=text)
         return ProjectFacts(base_ref, base_sha, settings, text=text)
 
-    async def _default_branch(self) -> str:
+    async def _repository(self) -> Repository:
         now = self._clock.monotonic()
-        if self._default is None or now - self._default[0] >= REPOSITORY_FOR_S:
-            repository = await self._scm.fetch_repository(self._project.slug)
-            self._default = (now, repository.default_branch)
-        return self._default[1]
+        if self._seen is not None:
+            at, repository = self._seen
+            if now - at < (REPOSITORY_FOR_S if repository.can_push else SHUT_FOR_S):
+                return repository
+        repository = await self._scm.fetch_repository(self._project.slug)
+        self._seen = (now, repository)
+        return repository
