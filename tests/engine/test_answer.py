@@ -193,3 +193,14 @@ async def test_a_hundred_retries_at_once_are_one(tmp_path):
     assert stage.moves(key).count("new") == 1
     await stage.settle()
     assert stage.task(key).status is Status.DONE
+
+
+@pytest.mark.parametrize("text", ["Acme/Widget#1", "acme/WIDGET#1", "Widget#1"])
+async def test_capital_letters_make_no_other_project(tmp_path, text):
+    stage = Stage(tmp_path)
+    key = await routed(stage)
+    assert await stage.facade.resolve_task(text) == key
+    assert [summary.task.key for summary in await stage.facade.list_tasks(project="ACME/widget")] == [key]
+    assert "acme/widget is paused" in (await stage.facade.set_paused(paused=True, project="Acme/Widget")).words
+    answer = await stage.facade.add_task("ACME/WIDGET", title="Another", body="")
+    assert str(answer.data["task"]).startswith("acme/widget#")

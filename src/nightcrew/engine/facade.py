@@ -88,6 +88,7 @@ class Facade:
         return await self._means.ports.workspace.load_diff(key.project, base=task.started_from, head=head)
 
     async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
+        project = self._reader.spell(project)
         settings = self._means.settings.projects.get(project)
         if settings is None:
             raise Missing(f"{project} is not a configured project")
@@ -160,6 +161,7 @@ class Facade:
         return Answer(True, f"{key} is closed; what it did is kept")
 
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
+        project = project if project is None else self._reader.spell(project)
         if project is not None and project not in self._means.settings.projects:
             raise Missing(f"{project} is not a configured project")
         name = PAUSED if project is None else f"{PAUSED}.{project}"

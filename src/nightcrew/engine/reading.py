@@ -126,7 +126,8 @@ class Reader:
         )
 
     async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
-        tasks = await self._store.load_tasks(project=project, include_done=include_done)
+        known = project if project is None else self.spell(project)
+        tasks = await self._store.load_tasks(project=known, include_done=include_done)
         runs = {run.task: run for run in await self._store.load_runs(open_only=True)}
         ordered = sorted(tasks, key=lambda task: (task.status is Status.DONE, task.priority, task.created_at))
         return tuple(self._summary(task, runs.get(task.key)) for task in ordered)
@@ -146,6 +147,11 @@ class Reader:
             workspace=workspace.folder if workspace else "",
         )
 
+    def spell(self, project: str) -> str:
+        """A project as it is configured: forges make no difference between small and capital letters."""
+        folded = project.casefold()
+        return next((slug for slug in self._settings().projects if slug.casefold() == folded), project)
+
     async def resolve_task(self, text: str) -> TaskKey:
         """Read a task as a person writes it, never the wrong one."""
         text = text.strip()
@@ -154,6 +160,7 @@ class Reader:
                 key = parse_task_key(text)
             except NightcrewError as error:
                 raise Missing(str(error)) from error
+            key = TaskKey(self.spell(key.project), key.number)
             if await self._store.find_task(key) is None:
                 raise Missing(f"{key} is not a task")
             return key
@@ -161,7 +168,7 @@ class Reader:
         if not number.isascii() or not number.isdigit():
             raise Missing(f"{text!r} is not a task; write it as owner/repo#number, repo#number or number")
         keys = [task.key for task in await self._store.load_tasks(include_done=True)]
-        found = [key for key in keys if key.number == int(number) and (not name or key.project.split("/")[-1] == name)]
+        found = [key for key in keys if key.number == int(number) and (not name or _repository(key) == name.casefold())]
         if len(found) == 1:
             return found[0]
         if not found:
@@ -213,6 +220,10 @@ class Reader:
         if not running:
             return Wait("service_down", "the service is not running", "Start it with `nightcrew serve`.")
         return None
+
+
+def _repository(key: TaskKey) -> str:
+    return key.project.rpartition("/")[2].casefold()
 
 
 def _text(path: Path) -> str:

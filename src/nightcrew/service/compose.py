@@ -17,6 +17,7 @@ from nightcrew.config.layer import parse_project_file
 from nightcrew.config.load import Configuration
 from nightcrew.config.render import render_settings
 from nightcrew.config.secret import is_reference, looks_secret, resolve_secret
+from nightcrew.config.spelling import find_spelling, hold_spelling
 from nightcrew.core.errors import ConfigError
 from nightcrew.core.known import Known
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
@@ -31,6 +32,7 @@ from nightcrew.engine.ports import Ports
 from nightcrew.engine.reading import Reader, Sight
 from nightcrew.forges.github.token import Token
 from nightcrew.ports.agent import Agent
+from nightcrew.ports.store import Store
 from nightcrew.process import clean_environment
 from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.secret import Vault
@@ -83,6 +85,8 @@ async def composed(
             Connections(outside_of or home, store=store, clock=clock, learn=vault.learn)
         )
         await connections.open(settings, tokens)
+        spellings = await load_spellings(store)
+        settings = hold_spelling(settings, spellings)
         workspace = GitWorkspaces(home.root, clock, emails=_emails(settings))
         ports = Ports(
             store=store,
@@ -105,7 +109,8 @@ async def composed(
         bus = Bus(store)
         observer = Observer(ports, settings)
         means = Means(ports, settings, Journal(store, clock, boundary=boundary), observer, bus)
-        source = FileSource(home, configuration, connections, fit=_fit(home, vault, workspace, sandboxes))
+        fit = _fit(home, vault, workspace, sandboxes)
+        source = FileSource(home, configuration, connections, fit=fit, spellings=spellings)
         problems = ProblemLog()
         loop = Loop(
             means,
@@ -137,6 +142,11 @@ async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sand
     for name, bound in bounds.items():
         if bound.level == "warning":
             log.warning("agent without a sandbox", agent=name, why=bound.words, hint=bound.hint)
+
+
+async def load_spellings(store: Store) -> frozenset[str]:
+    """The names under which projects are kept."""
+    return frozenset(task.key.project for task in await store.load_tasks(include_done=True))
 
 
 def _emails(settings: Settings) -> tuple[str, ...]:
@@ -179,7 +189,8 @@ def _resolver(home: Home, vault: Vault) -> Callable[[AgentSettings], Mapping[str
 def _overlay(configuration: Configuration) -> Callable[[ProjectSettings, str], ProjectSettings]:
     def apply(project: ProjectSettings, text: str) -> ProjectSettings:
         overlay = parse_project_file(text, f"{project.slug}:.nightcrew.yml")
-        return configuration.apply({project.slug: overlay}).projects[project.slug]
+        written = find_spelling(project.slug, configuration.apply().projects) or project.slug
+        return replace(configuration.apply({written: overlay}).projects[written], slug=project.slug)
 
     return apply
 

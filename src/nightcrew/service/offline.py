@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from nightcrew.config.home import Home
 from nightcrew.config.render import render_settings
+from nightcrew.config.spelling import hold_spelling
 from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.event import Event
@@ -14,6 +15,7 @@ from nightcrew.core.model.run import Run
 from nightcrew.engine.reading import Reader, Sight
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, Service, ServiceStatus, TaskDetail, TaskSummary
 from nightcrew.service.clock import SystemClock
+from nightcrew.service.compose import load_spellings
 from nightcrew.service.load import load
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
@@ -30,6 +32,7 @@ async def open_offline_service(home: Path) -> AsyncIterator[Service]:
         raise Missing(f"nothing has run on {place.root} yet; start with: nightcrew serve")
     clock = SystemClock()
     async with SqliteStore.open_read_only(place.database) as store:
+        settings = hold_spelling(settings, await load_spellings(store))
         reader = Reader(
             store,
             clock,

@@ -3,13 +3,14 @@ is wrong, or needs a restart, is told; nothing is replaced here."""
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 from nightcrew.config.change import find_changes, hold_forges
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
 from nightcrew.config.mark import FileMark
+from nightcrew.config.spelling import hold_spelling
 from nightcrew.core.errors import ConfigError, NightcrewError, Problem
 from nightcrew.core.model.settings import Settings
 from nightcrew.engine.effect.means import Means
@@ -27,8 +28,18 @@ Fit = Callable[[Ports, Settings, Configuration], Awaitable[Ports]]
 class FileSource:
     """Implements `engine.reload.Source` over the files that a configuration came from."""
 
-    def __init__(self, home: Home, configuration: Configuration, connections: Connections, *, fit: Fit) -> None:
+    def __init__(
+        self,
+        home: Home,
+        configuration: Configuration,
+        connections: Connections,
+        *,
+        fit: Fit,
+        spellings: Iterable[str] = (),
+    ) -> None:
+        """`spellings` are the names under which projects are kept already."""
         self._home = home
+        self._spellings = set(spellings)
         self._connections = connections
         self._fit = fit
         self._configuration = configuration
@@ -58,7 +69,9 @@ class FileSource:
     async def _fresh(self, means: Means) -> Fresh:
         configuration = await asyncio.to_thread(load, self._home)
         before = means.settings
-        settings, held = hold_forges(configuration.apply(), self._connections.opened)
+        self._spellings.update(before.projects)
+        given = hold_spelling(configuration.apply(), self._spellings)
+        settings, held = hold_forges(given, self._connections.opened)
         waiting = tuple(map(str, held))
         settings = replace(settings, generation=before.generation)
         if settings == before and configuration.values == self._configuration.values:

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from nightcrew.config.home import Home
 from nightcrew.core.model.settings import MergeMethod, ProjectSettings
+from nightcrew.service.compose import composed
+from nightcrew.service.load import load
+from nightcrew.service.offline import open_offline_service
 from tests.adapters.config.test_live_key import BASE, House, house
+from tests.fakes.service import a_task
 
 
 def looks(stage: House) -> list[bool]:
@@ -200,3 +205,31 @@ async def test_a_file_that_may_not_be_read_is_a_problem_for_those_who_may_not(tm
         stage.home.config.chmod(0o000)
         (told,) = await stage.reload()
         assert "cannot be read" in told
+
+
+async def test_another_spelling_of_a_project_is_the_same_project(tmp_path):
+    async with house(tmp_path) as stage:
+        before = stage.service.loop.means
+        stage.write({**BASE, "projects": [BASE["projects"][0], "ACME/Sprockets"]})
+        assert await stage.reload() == ()
+        means = stage.service.loop.means
+        assert means.settings is before.settings or means.settings == before.settings
+        laid_over = means.ports.overlay(means.settings.projects["acme/sprockets"], "instructions: be brief")
+        assert (laid_over.slug, laid_over.instructions) == ("acme/sprockets", "be brief")
+
+
+async def test_a_project_goes_on_under_the_name_that_its_tasks_are_kept_under(tmp_path):
+    async with house(tmp_path) as stage:
+        store = stage.service.means.ports.store
+        event = stage.service.means.event("task.adopted", "asked for")
+        await store.record_task(a_task(7, project="acme/sprockets"), event=event)
+    config = tmp_path / "h" / "config.yml"
+    config.write_text(json.dumps({**BASE, "projects": [BASE["projects"][0], "ACME/Sprockets"]}), encoding="utf-8")
+    home = Home(tmp_path / "h")
+    async with composed(home, load(home)) as service:
+        assert set(service.means.settings.projects) == {"acme/widgets", "acme/sprockets"}
+        assert str(await service.facade.resolve_task("ACME/Sprockets#7")) == "acme/sprockets#7"
+    async with open_offline_service(home.root) as offline:
+        (summary,) = await offline.list_tasks(project="Acme/Sprockets")
+        assert summary.wait is not None
+        assert summary.wait.code == "service_down"
