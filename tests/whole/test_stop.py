@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import httpx
 import pytest
@@ -79,3 +81,20 @@ async def test_it_stops_in_time_while_the_forge_does_not_answer():
         assert await stage.stop(WITHIN_S) == 0
         assert '"stopped"' in stage.log.read_text()
         stage.forge.faults.clear()
+
+
+async def test_a_terminal_that_goes_away_ends_it_as_sigterm_does():
+    async with staged() as stage:
+        ours, theirs = os.openpty()
+        argv = [sys.executable, "-m", "nightcrew.cli.main", "--home", str(stage.home.root), "serve"]
+        stage.service = subprocess.Popen(
+            argv, env=stage.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+            start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        await stage.answering()
+        os.kill(stage.pid, signal.SIGHUP)  # the terminal is there: the configuration is read
+        assert (await stage.api("POST", "/config/reload")).json()["changed"] is False
+        os.close(ours)
+        os.kill(stage.pid, signal.SIGHUP)
+        assert await stage.ended(WITHIN_S) == 0

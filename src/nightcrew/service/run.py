@@ -73,7 +73,7 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.loop.stop)
-    loop.add_signal_handler(signal.SIGHUP, service.loop.reloader.ask_soon)
+    loop.add_signal_handler(signal.SIGHUP, _hang_up(service, on_terminal=sys.stderr.isatty()))
     log = structlog.get_logger("service")
 
     def report(name: str, error: BaseException) -> None:
@@ -94,6 +94,20 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
         await asyncio.wait({engine}, timeout=STOP_WITHIN_S)
         for task in (engine, *beside):
             task.cancel()
+
+
+def _hang_up(service: Composed, *, on_terminal: bool) -> Callable[[], None]:
+    """SIGHUP has the configuration read. Where it is the terminal that has gone away, it means what it always meant."""
+
+    def handle() -> None:
+        if on_terminal and not sys.stderr.isatty():
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stderr.fileno())  # the log must not fail while it stops
+            service.loop.stop()
+        else:
+            service.loop.reloader.ask_soon()
+
+    return handle
 
 
 def _leave() -> None:
