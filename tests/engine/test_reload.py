@@ -323,6 +323,8 @@ async def test_what_needs_a_restart_is_shown_as_long_as_it_does(tmp_path):
     await reload(stage, waiting, source=source)
     assert stage.loop.reloader.problems() == ("needs a restart: forges.x.token: was changed",)
     assert events(stage) == [("config.needs_restart", "forges.x.token: was changed")]
+    await reload(stage, Fresh(problems=(PROBLEM,)), source=source)
+    assert "needs a restart: forges.x.token: was changed" in stage.loop.reloader.problems()
     await reload(stage, Fresh(), source=source)
     assert stage.loop.reloader.problems() == ()
 

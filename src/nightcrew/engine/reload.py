@@ -4,7 +4,7 @@ not known here."""
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nightcrew.core.errors import ConfigError, PortError, Problem, Unavailable
@@ -96,6 +96,8 @@ class Reloader:
         fresh = await self._source.read(holder.means) if self._source is not None else Fresh()
         if fresh.means is not None:
             holder.adopt(fresh.means)
+        elif fresh.problems:  # what waits for a restart still does
+            fresh = replace(fresh, needs_restart=self._last.needs_restart)
         before, self._last = self._last, fresh
         for asker in askers:
             if not asker.done():
