@@ -235,14 +235,15 @@ async def test_an_agent_taken_out_while_its_workspace_is_made_is_not_started(tmp
     assert {run.agent for run in stage.runs(key, Role.AUTHOR)[1:]} <= {"ann", "bob"} - {run.agent}
 
 
-async def test_settings_that_change_before_the_merge_call_hold_it_back(tmp_path):
+@pytest.mark.parametrize("is_removed", [False, True])
+async def test_settings_that_change_before_the_merge_call_hold_it_back(tmp_path, is_removed):
     stage = Stage(tmp_path)
     key, merge = await in_review(stage)
     stage.ci()
     project = replace(stage.settings.projects[PROJECT], merge=MergeSettings(mode=MergeMode.ASK))
 
     async def swap(plain, slug, number):
-        await reload(stage, with_project(stage.settings, project))
+        await reload(stage, without_project(stage.settings) if is_removed else with_project(stage.settings, project))
         return await plain(slug, number)
 
     stage.forge.instead["list_reviews"] = swap

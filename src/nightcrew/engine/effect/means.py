@@ -48,8 +48,8 @@ class Means:
         return self.observer.project_settings(key.project)
 
     def is_outdated(self, key: TaskKey) -> bool:
-        """Whether other settings of the project are in force by now."""
-        return self.project(key) != self.observer.project_settings(key.project)
+        """Whether other settings of the project are in force by now, or it is not configured any more."""
+        return self.observer.all_project_settings().get(key.project) != self.project(key)
 
     def find_adapter(self, run: Run) -> Agent | None:
         """What can read the output of a run; None if its agent is not configured any more."""
