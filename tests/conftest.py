@@ -1,4 +1,6 @@
-"""What all tests share: the profiles of hypothesis."""
+"""What all tests share: the profiles of hypothesis, and signals as a terminal leaves them."""
+
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -13,3 +15,7 @@ settings.register_profile(
 )
 settings.register_profile("search", parent=settings.get_profile("steady"), derandomize=False, max_examples=400)
 settings.load_profile("steady")
+
+# A shell starts what it puts into the background with SIGINT ignored, and programs that tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
