@@ -45,7 +45,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "file:other",
         "/srv/x",
     ),
-    "list": (["sample"], ["Name: value"]),
+    "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"]),
     "mapping": ({"simple": ["sample"]}, {"SAMPLE": "value"}, {"max_turns": 5}),
     "section": (),
 }
