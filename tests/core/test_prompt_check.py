@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 from nightcrew.core.prompt_check import FailedCheck, render_checks
 
-LOG = "\x1b[1m##[group]Run pytest\n##[endgroup]\ncollected 1\nE   assert 1 == 2\nFAILED tests/test_a.py::test_b\nthe end"
+LOG = (
+    "\x1b[1m##[group]Run pytest\n##[endgroup]\ncollected 1\nE   assert 1 == 2\nFAILED tests/test_a.py::test_b\nthe end"
+)
 
 
 def test_step_tests_and_first_error_stand_before_the_end_of_the_log():
