@@ -148,6 +148,7 @@ def test_an_issue_opened_again_with_several_labels_is_settled_first():
 @pytest.mark.parametrize("status", OPEN)
 def test_an_issue_that_could_not_be_read_is_neither_closed_nor_changed(status):
     assert wait(a_view(status, issue=UNKNOWN)).code == "issue_unknown"
+    assert wait(a_view(status, issue=UNKNOWN)).next
 
 
 @pytest.mark.case("C021")

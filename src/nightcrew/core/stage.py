@@ -63,7 +63,7 @@ def act_on(*actions: Action) -> Stage:
     return Stage(tuple(actions))
 
 
-def wait_for(code: str, words: str, next_step: str = "") -> Stage:
+def wait_for(code: str, words: str, next_step: str = "It is looked at again.") -> Stage:
     return Stage(wait=Wait(code, words, next_step))
 
 
