@@ -279,7 +279,7 @@ class TestRuns:
             with pytest.raises(Missing):
                 await store.save_run(a_run())
 
-    async def test_are_loaded_oldest_first_and_limited_to_the_newest(self, opened):
+    async def test_are_loaded_as_recorded_whatever_the_clock_said_and_limited_to_the_last(self, opened):
         async with opened() as store:
             await store.record_task(a_task(), event=an_event())
             await store.record_task(a_task(OTHER), event=an_event())
@@ -287,10 +287,10 @@ class TestRuns:
                 state = RunState.RUNNING if n == 2 else RunState.ENDED
                 await store.record_run(a_run(n, state=state), event=an_event())
             await store.record_run(a_run(9, key=OTHER, role=Role.ROUTER), event=an_event())
-            assert [run.attempt for run in await store.load_runs()] == [1, 2, 3, 9]
-            assert [run.attempt for run in await store.load_runs(limit=2)] == [3, 9]
+            assert [run.attempt for run in await store.load_runs()] == [3, 1, 2, 9]
+            assert [run.attempt for run in await store.load_runs(limit=2)] == [2, 9]
             assert [run.attempt for run in await store.load_runs(limit=0)] == []
-            assert [run.attempt for run in await store.load_runs(task=KEY)] == [1, 2, 3]
+            assert [run.attempt for run in await store.load_runs(task=KEY)] == [3, 1, 2]
             assert [run.attempt for run in await store.load_runs(open_only=True)] == [2, 9]
             assert [run.attempt for run in await store.load_runs(task=KEY, open_only=True)] == [2]
 
@@ -327,14 +327,14 @@ class TestVerdicts:
             assert await store.load_review_ids(OTHER) == frozenset()
             assert (await kinds(store))[-2:] == ["verdict", "posted"]
 
-    async def test_are_loaded_oldest_first(self, opened):
+    async def test_are_loaded_as_recorded_whatever_the_clock_said(self, opened):
         runs = [a_run(n, role=Role.REVIEWER) for n in (2, 1)]
         async with opened() as store:
             await store.record_task(a_task(), event=an_event())
             for run in runs:
                 await store.record_run(run, event=an_event())
                 await store.record_verdict(a_verdict(run), event=an_event())
-            assert [verdict.run for verdict in await store.load_verdicts(task=KEY)] == [runs[1].id, runs[0].id]
+            assert [verdict.run for verdict in await store.load_verdicts(task=KEY)] == [runs[0].id, runs[1].id]
 
     async def test_of_no_run_is_missing(self, opened):
         async with opened() as store:

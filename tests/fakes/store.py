@@ -140,7 +140,6 @@ class MemoryStore:
     ) -> tuple[Run, ...]:
         self._check()
         found = [run for run in self.runs.values() if task in (None, run.task) and (run.is_open or not open_only)]
-        found.sort(key=lambda run: (run.created_at, run.id))
         return tuple(found[max(len(found) - max(limit, 0), 0) :])
 
     # routes and verdicts
@@ -171,8 +170,7 @@ class MemoryStore:
 
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         self._check()
-        found = [verdict for verdict in self.verdicts.values() if task in (None, verdict.task)]
-        return tuple(sorted(found, key=lambda verdict: (verdict.at, verdict.run)))
+        return tuple(verdict for verdict in self.verdicts.values() if task in (None, verdict.task))
 
     async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
         self._check()

@@ -94,7 +94,7 @@ class Store(Protocol):
     async def load_runs(
         self, *, task: TaskKey | None = None, open_only: bool = False, limit: int = 1000
     ) -> tuple[Run, ...]:
-        """Oldest first; with a limit, the newest that many."""
+        """In the order in which they were recorded, whatever the clock said; with a limit, the last that many."""
         ...
 
     async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None: ...
@@ -105,7 +105,9 @@ class Store(Protocol):
 
     async def mark_verdict_posted(self, run: RunId, *, review_id: int, event: Event) -> None: ...
 
-    async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]: ...
+    async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
+        """In the order in which they were recorded."""
+        ...
 
     async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
         """Ids of the reviews on the forge that Nightcrew wrote for this task."""

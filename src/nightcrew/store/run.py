@@ -34,6 +34,7 @@ async def get_run(connection: Connection, run: RunId) -> Run:
 
 
 async def load_runs(connection: Connection, *, task: TaskKey | None, open_only: bool, limit: int) -> tuple[Run, ...]:
+    """In the order in which they were recorded: the clock may have been set back in between."""
     terms = ["true"]
     values: list[Value] = []
     if task is not None:
@@ -41,7 +42,7 @@ async def load_runs(connection: Connection, *, task: TaskKey | None, open_only: 
         values += [task.project, task.number]
     if open_only:
         terms.append("state <> 'ended'")
-    statement = f"SELECT * FROM runs WHERE {' AND '.join(terms)} ORDER BY created_at DESC, id DESC LIMIT ?"  # noqa: S608 - terms are literals
+    statement = f"SELECT * FROM runs WHERE {' AND '.join(terms)} ORDER BY rowid DESC LIMIT ?"  # noqa: S608 - terms are literals
     rows = await ask(connection, statement, *values, max(limit, 0))
     return tuple(_parse(row) for row in reversed(rows))
 

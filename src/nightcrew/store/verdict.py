@@ -50,11 +50,11 @@ async def mark_verdict_posted(connection: Connection, run: RunId, *, review_id: 
 
 
 async def load_verdicts(connection: Connection, *, task: TaskKey | None) -> tuple[Verdict, ...]:
-    """Oldest first."""
+    """In the order in which they were recorded, whatever the clock said."""
     if task is None:
-        rows = await ask(connection, "SELECT * FROM verdicts ORDER BY at, run")
+        rows = await ask(connection, "SELECT * FROM verdicts ORDER BY rowid")
     else:
-        statement = "SELECT * FROM verdicts WHERE project = ? AND number = ? ORDER BY at, run"
+        statement = "SELECT * FROM verdicts WHERE project = ? AND number = ? ORDER BY rowid"
         rows = await ask(connection, statement, task.project, task.number)
     return tuple(_parse(row) for row in rows)
 
