@@ -199,6 +199,22 @@ async def test_runs_that_end_are_told_once(tmp_path):
     assert woken == [True]
 
 
+async def test_a_store_that_does_not_answer_for_a_while_ends_no_watch(tmp_path):
+    stage = Stage(tmp_path)
+    stage.file()
+    await stage.settle(play=False)
+    woken = []
+    async with asyncio.TaskGroup() as group:
+        watcher = group.create_task(watch_runs(stage.ports, lambda: woken.append(True), every_s=0.001))
+        stage.store.trouble = Unavailable("the database is locked")
+        calls = stage.store.call_count
+        await eventually(lambda: stage.store.call_count > calls + 2, what="some tries")
+        stage.store.trouble = None
+        stage.play()
+        await eventually(lambda: woken, what="a wake")
+        watcher.cancel()
+
+
 async def test_a_world_that_cannot_be_decided_is_written_down_and_can_be_decided_again(tmp_path, capsys):
     stage = Stage(tmp_path)
     good, bad = stage.file("good"), stage.file("bad")

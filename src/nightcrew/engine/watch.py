@@ -3,22 +3,29 @@
 import asyncio
 from collections.abc import Callable
 
+from nightcrew.core.errors import Unavailable
 from nightcrew.core.ids import RunId
+from nightcrew.core.model.run import Run
 from nightcrew.engine.ports import Ports
-from nightcrew.engine.view.record import RecordView
+from nightcrew.engine.view.record import Records, RecordView
 
 LOOK_EVERY_S = 1.0
 
 
 async def watch_runs(ports: Ports, wake: Callable[[], None], *, every_s: float = LOOK_EVERY_S) -> None:
     """Wake the loop once for each run whose result appears. Runs for ever."""
-    records = RecordView(ports.store)
+    records, seen = RecordView(ports.store), Records()
+    open_runs: list[Run] = []
     told: set[RunId] = set()
     while True:
         await asyncio.sleep(every_s)
-        current = await records.read()
-        open_runs = [run for runs in current.runs.values() for run in runs if run.is_open]
-        told &= {run.id for run in open_runs}
+        try:
+            current = await records.read()
+        except Unavailable:
+            continue  # the store does not answer: the loop says so
+        if current is not seen:
+            seen, open_runs = current, [run for runs in current.runs.values() for run in runs if run.is_open]
+            told &= {run.id for run in open_runs}
         fresh = {
             run.id for run in open_runs if run.id not in told and ports.runtime.look(ports.home / run.folder).has_result
         }
