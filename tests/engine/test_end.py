@@ -10,7 +10,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import Required
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMethod
-from tests.engine.part import PROJECT
+from tests.engine.part import PROJECT, wants_changes
 from tests.engine.stage import Stage
 
 
@@ -128,6 +128,32 @@ async def test_a_pull_request_merged_by_a_person_finishes_the_task(tmp_path):
     await stage.later()
     assert stage.task(key).status is Status.DONE
     assert stage.task(key).merge_sha == stage.pulls()[0].merge_commit_sha
+
+
+async def test_a_merge_by_a_person_in_the_middle_of_the_next_round_saves_what_that_round_did(tmp_path):
+    stage = Stage(tmp_path)
+    stage.order("bob", wants_changes("the sign is wrong"), role=Role.REVIEWER)
+    key = stage.file()
+    await stage.until(lambda: key in stage.store.tasks and len(stage.runs(key, Role.AUTHOR)) == 2)
+    await stage.settle(play=False)
+    stage.workspace.edit(PROJECT, key.number, {"second.txt": "round"})
+    made = stage.workspace.commit(PROJECT, key.number, agent="ann")
+    pull = stage.pull(key)
+    await stage.forge.merge_pull(
+        PROJECT, pull.number, sha=pull.head_sha, method=MergeMethod.SQUASH, title="t", message=""
+    )
+    await stage.later(play=False)
+    assert stage.task(key).status is Status.DONE
+    assert stage.events("workspace.salvaged", key)
+    assert made in stage.workspace.repository(PROJECT).salvage.values()
+
+
+async def test_a_merge_of_all_that_was_done_leaves_nothing_to_save(tmp_path):
+    stage = Stage(tmp_path)
+    key = stage.file()
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    assert stage.events("workspace.salvaged", key) == []
 
 
 async def test_a_pull_request_closed_by_a_person_waits_for_them(tmp_path):

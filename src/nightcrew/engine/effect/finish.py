@@ -7,6 +7,7 @@ from nightcrew.core.actions import ActionOutcome, Done, FinishTask, Refused
 from nightcrew.core.errors import Missing
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import Pull
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
@@ -26,7 +27,7 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
             return Refused(refusal)
     await _close_issue(means, task)
     await _remove_branch(means, task, merged=action.merged)
-    await _remove_workspace(means, task, merged=action.merged)
+    await _remove_workspace(means, task, merged=action.merged and await _is_all_merged(means, task))
     evidence = Evidence.MERGED if action.merged and task.status is not Status.NEW else Evidence.FINISHED
     if action.merged and task.status in (Status.ROUTED, Status.IN_PROGRESS):
         evidence = Evidence.FINISHED
@@ -88,6 +89,24 @@ async def _remove_branch(means: Means, task: Task, *, merged: bool) -> None:
     await means.journal.effect(
         "branch.delete", subject(key), lambda: scm.delete_branch(key.project, task.branch), detail=task.branch
     )
+
+
+async def _is_all_merged(means: Means, task: Task) -> bool:
+    """Whether the work that was collected last is in what was merged. A person can merge while the next round is at
+    work: what that round did is on no branch of the forge. Not known is no, and keeps more than it has to."""
+    if task.pull is None:
+        return False
+    runs = await means.ports.store.load_runs(task=task.key)
+    heads = [run.outcome.head_sha for run in runs if run.role is Role.AUTHOR and run.outcome and run.outcome.head_sha]
+    if not heads:
+        return False
+    pull = await means.forge(task.key).scm.fetch_pull(task.key.project, task.pull)
+    if heads[-1] == pull.head_sha:
+        return True
+    try:
+        return await means.ports.workspace.is_ancestor(task.key.project, ancestor=heads[-1], descendant=pull.head_sha)
+    except Missing:
+        return False
 
 
 async def _remove_workspace(means: Means, task: Task, *, merged: bool) -> None:
