@@ -1,0 +1,254 @@
+"""What must hold at the moment of each effect, judged by the truth of the fakes and never by what the service says."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.lifecycle import Status, parse_status_labels
+from nightcrew.core.model.pull import Merged
+from nightcrew.core.model.run import Probe, Role
+from nightcrew.core.policy.cooling import cooled_until
+from nightcrew.core.render import MARK
+from nightcrew.ports.runtime import SessionSpec
+from tests.fakes.workspace_state import FakeRepository, Files
+from tests.simulation.engine.ci import Ci
+from tests.simulation.engine.crew import Crew
+from tests.simulation.engine.outside import World
+from tests.simulation.engine.scene import Scene
+from tests.simulation.engine.weather import FORGE_READS
+
+Look = Callable[[Any], None]
+LATE_S = 120.0
+"""How old the evidence of an effect may be at the moment that it lands: calls can be slow."""
+TREE_MOVERS = ("ensure_workspace", "remove_workspace", "collect")
+
+
+class Effects:
+    """The witness of the doors."""
+
+    def __init__(self, scene: Scene, world: World, crew: Crew, ci: Ci) -> None:
+        self._scene, self._world, self._crew, self._ci = scene, world, crew, ci
+        self.asked: dict[int, int] = {}
+        """Requests to the forge that its limit counts, by hour."""
+        self.merges: dict[TaskKey, int] = {}
+        self._answers: dict[tuple[object, ...], object] = {}
+        self._cooled_at: dict[tuple[str, str | None], float] = {}
+
+    def __call__(self, port: str, method: str, args: tuple[Any, ...], named: dict[str, Any]) -> Look | None:
+        if port == "forge" and method.startswith(FORGE_READS):
+            return self._reads(method, args, named)
+        if method.startswith(("load_", "find_", "list_", "is_", "fetch")):
+            return None
+        self._scene.note(f"{port}.{method} {_brief(args)}")
+        if port == "workspace":
+            return self._git(method, args, named)
+        special = getattr(self, f"_on_{method}", None)
+        if port == "forge":
+            self._count(method)
+        look: Look | None = special(args, named) if special is not None else None
+        return look
+
+    def _reads(self, method: str, args: tuple[Any, ...], named: dict[str, Any]) -> Look:
+        key = (method, *args, *(value for name, value in named.items() if name != "known_at"))
+
+        def look(answer: Any) -> None:
+            if self._answers.get(key, self) != answer:
+                self._answers[key] = answer
+                self._count(method)
+
+        return look
+
+    def _count(self, method: str) -> None:
+        hour = int(self._scene.outside.monotonic() // 3600)
+        self.asked[hour] = self.asked.get(hour, 0) + 1
+        self._scene.count("requests")
+
+    # Sessions and cooldowns
+
+    def _on_record_run(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
+        run, now = args[0], self._scene.clock.now()
+        cooled = cooled_until(self._world.store.cooldowns.values(), agent=run.agent, model=run.model, now=now)
+        if cooled is not None:
+            since = self._scene.loop.time() - self._cooled_at.get((cooled.agent, cooled.model), -1e9)
+            self._scene.demand(
+                since < LATE_S,
+                "cooldowns hold",
+                f"{run.agent} is cooled until {cooled.until_at}, and {run.id} is claimed",
+            )
+        said_at = self._crew.stay_away.get(run.agent)
+        self._scene.demand(
+            said_at is None or said_at <= now,
+            "cooldowns hold",
+            f"a vendor said {said_at}, and {run.id} of it is claimed",
+        )
+
+    def _on_save_cooldown(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
+        self._cooled_at[args[0].agent, args[0].model] = self._scene.loop.time()
+
+    def _on_save_run(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
+        run = args[0]
+        shift = next((shift for shift in self._crew.shifts if shift.spec.name == run.session), None)
+        if not run.is_open and shift is not None and shift.ended and shift.retry_at is not None:
+            self._crew.stay_away_after(run.agent, shift.retry_at, self._scene.loop.time())
+
+    def _on_start_session(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
+        spec: SessionSpec = args[0]
+        run = next((run for run in self._world.store.runs.values() if run.session == spec.name), None)
+        if run is None or run.role is not Role.AUTHOR:
+            return
+        other = [
+            shift.spec.name
+            for shift in self._crew.shifts
+            if shift.task == run.task and shift.role is Role.AUTHOR and shift.spec.name != spec.name
+            and self._is_alive(shift.spec.name)
+        ]  # fmt: skip
+        self._scene.demand(not other, "one author at a time", f"{spec.name} starts beside {other}")
+        leases = self._world.workspace.repository(run.task.project).leases
+        self._scene.demand(
+            leases.get(run.task.number) == run.id, "one author at a time", f"{spec.name} starts without the lease"
+        )
+
+    def _is_alive(self, name: str) -> bool:
+        session = self._world.runtime.sessions.get(name)
+        return session is not None and session.probe is Probe.ALIVE
+
+    # The forge
+
+    def _on_remove_label(self, args: tuple[Any, ...], _named: dict[str, Any]) -> Look:
+        slug, number, name = args
+
+        def look(_answer: Any) -> None:
+            issue = self._world.forge.thread(slug, number).issue
+            others = parse_status_labels(issue.labels)
+            if self._world.forge.untouched_s(slug, number) > LATE_S:
+                self._scene.demand(others, "one status label", f"{slug}#{number} lost {name}, its only status")
+
+        return look
+
+    def _on_create_comment(self, args: tuple[Any, ...], _named: dict[str, Any]) -> Look:
+        slug, number = args
+
+        def look(_answer: Any) -> None:
+            thread = self._world.forge.thread(slug, number)
+            own = [comment for comment in thread.comments if comment.body.startswith(MARK)]
+            self._scene.demand(len(own) <= 1, "one status comment", f"{slug}#{number} has {len(own)} status comments")
+
+        return look
+
+    def _on_post_review(self, args: tuple[Any, ...], named: dict[str, Any]) -> Look:
+        slug, number = args
+
+        def look(_answer: Any) -> None:
+            marks = [
+                review.body.splitlines()[0] for review in self._world.forge.thread(slug, number).reviews if review.body
+            ]
+            self._scene.demand(
+                len(marks) == len(set(marks)), "one review a verdict", f"{slug}#{number} has the same review twice"
+            )
+
+        return look
+
+    def _on_create_pull(self, args: tuple[Any, ...], _named: dict[str, Any]) -> Look:
+        slug, new = args
+
+        def look(_answer: Any) -> None:
+            threads = self._world.forge.projects[slug].threads.values()
+            pulls = [
+                thread.pull for thread in threads if thread.pull is not None and thread.pull.head_ref == new.head_ref
+            ]
+            is_open = [pull.number for pull in pulls if pull.is_open]
+            self._scene.demand(
+                len(is_open) == 1, "one pull request a branch", f"{new.head_ref} has the pull requests {is_open}"
+            )
+
+        return look
+
+    def _on_merge_pull(self, args: tuple[Any, ...], named: dict[str, Any]) -> Look | None:
+        (slug, number), sha = args, named["sha"]
+        thread = self._world.forge.thread(slug, number)
+        if thread.pull is None or thread.pull.is_merged:
+            return None
+        authors, forge = self._authors(slug, thread.pull.base_ref, sha), self._world.forge
+        held = [label for label in thread.issue.labels if label.lower() == "hold"]
+
+        def look(answer: Any) -> None:
+            if not isinstance(answer, Merged):
+                return
+            self._scene.count("merges")
+            others = self._crew.approved_by(sha) - authors
+            self._scene.demand(
+                others,
+                "merges are approved",
+                f"{slug}#{number} was merged at {sha[:8]}, which nobody but {authors} approved",
+            )
+            self._scene.demand(
+                self._ci.was_green(sha, within_s=LATE_S),
+                "merges are green",
+                f"{slug}#{number} was merged at {sha[:8]}, which is not green",
+            )
+            if forge.untouched_s(slug, number) > LATE_S:
+                self._scene.demand(not held, "merges are not held", f"{slug}#{number} was merged, and is held")
+
+        return look
+
+    def _authors(self, slug: str, base_ref: str, sha: Sha) -> set[str]:
+        repository, forge = self._world.workspace.repository(slug), self._world.forge.projects[slug]
+        new = forge.ancestors(sha) - forge.ancestors(forge.branches[base_ref])
+        made = [repository.commits[commit] for commit in new if commit in repository.commits]
+        return {agent for commit in made for agent in commit.agents}
+
+    # Git
+
+    def _git(self, method: str, args: tuple[Any, ...], _named: dict[str, Any]) -> Look | None:
+        if method not in TREE_MOVERS:
+            return None
+        slug, number = (args[0].project, args[0].number) if method == "ensure_workspace" else args[:2]
+        repository = self._world.workspace.repository(slug)
+        tree = repository.trees.get(number)
+        if tree is None:
+            return None
+        if method == "remove_workspace":
+            self._no_author_in(slug, number)
+        head, files = tree.head, dict(tree.files)
+
+        def look(_answer: Any) -> None:
+            self._nothing_lost(slug, number, head, files, method)
+
+        return look
+
+    def _no_author_in(self, slug: str, number: int) -> None:
+        key = TaskKey(slug, number)
+        names = [shift.spec.name for shift in self._crew.shifts if shift.task == key and shift.role is Role.AUTHOR]
+        alive = [name for name in names if self._is_alive(name)]
+        self._scene.demand(
+            not alive, "nothing is removed under an agent", f"the workspace of {key} is removed under {alive}"
+        )
+
+    def _nothing_lost(self, slug: str, number: int, head: Sha, files: Files, method: str) -> None:
+        """The commits and the files that were there are in the workspace still, in the salvage, or on the forge."""
+        repository: FakeRepository = self._world.workspace.repository(slug)
+        kept = set(self._world.forge.projects[slug].commits)
+        for sha in repository.salvage.values():
+            kept |= repository.history(sha)
+        tree = repository.trees.get(number)
+        if tree is not None:
+            kept |= repository.history(tree.head)
+        self._scene.demand(head in kept, "no work is lost", f"{method} lost the commits of {slug}#{number}")
+        if files == repository.commits[head].files or (tree is not None and tree.files == files):
+            return
+        saved = any(repository.commits[sha].files == files for sha in kept if sha in repository.commits)
+        self._scene.demand(saved, "no work is lost", f"{method} lost the uncommitted work of {slug}#{number}")
+
+
+def _brief(args: tuple[Any, ...]) -> str:
+    shown = []
+    for arg in args:
+        name = getattr(arg, "key", None) or getattr(arg, "name", None) or getattr(arg, "id", None)
+        shown.append(
+            str(name) if name is not None else str(arg)[:40] if isinstance(arg, str | int) else type(arg).__name__
+        )
+    return " ".join(shown)
+
+
+def says_exactly(labels: tuple[str, ...], status: Status) -> bool:
+    return parse_status_labels(labels) == (status,)
