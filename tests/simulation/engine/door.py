@@ -7,14 +7,25 @@ waits inside the service (the store's queue) dies with it. Nothing passes once t
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from nightcrew.core.errors import PortError
 from tests.simulation.engine.scene import Scene
 from tests.simulation.engine.weather import Fate, Weather
 
-Witness = Callable[[str, str, tuple[Any, ...], dict[str, Any]], Callable[[Any], None] | None]
-"""Told of each call the moment before it takes effect: port, method, arguments. What it returns is told the answer."""
+
+class Witness(Protocol):
+    """Sees every call."""
+
+    def __call__(
+        self, port: str, method: str, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> Callable[[Any], None] | None:
+        """Told of each call the moment before it takes effect. What it returns is told the answer."""
+        ...
+
+    def failed(self, port: str, method: str) -> None:
+        """Told of each call that fails without an effect."""
+        ...
 
 
 class Dead(BaseException):
@@ -70,6 +81,7 @@ class Door:
         await self._life.reach()
         fate = self._weather.fate(self._name, method)
         if fate.before is not None:
+            self._witness.failed(self._name, method)
             await asyncio.sleep(fate.go_s)
             raise fate.before
         if fate.go_s == 0.0 and fate.after is None:

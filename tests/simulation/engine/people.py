@@ -18,6 +18,12 @@ MOST_OPEN = 6
 ON_ISSUES = ("label", "label", "unlabel", "two labels", "comment", "stranger", "close", "reopen", "hold", "forget")
 ON_PULLS = ("close pull", "merge", "push", "delete branch", "object", "hold", "draft", "reopen pull")
 COMMANDS = ("retry", "unblock", "block", "stop", "approve", "close", "pause", "resume", "wake")
+TIMELY = {
+    "session.start": ("merge", "push", "close pull", "close", "label", "delete branch", "retry", "stop"),
+    "branch.push": ("push", "delete branch", "close"),
+    "pull.merge": ("push", "hold", "object", "close", "draft", "block"),
+}
+"""What people do just when Nightcrew makes an effect of this kind."""
 
 
 class People:
@@ -30,6 +36,8 @@ class People:
         self.hurry_s = swarm.choice((600.0, 1800.0, 7200.0))
         self.arrival_s = swarm.choice((900.0, 1800.0, 3600.0))
         self.deeds = tuple(deed for deed in (*ON_ISSUES, *ON_PULLS, *COMMANDS) if swarm.random() < 0.6)
+        self.meddling = swarm.choice((0.0, 0.01, 0.05))
+        """How often somebody does something about a task in the very moment in which Nightcrew does."""
         self.is_over = False
         self._count = 0
         scene.after(5, self._file)
@@ -57,6 +65,26 @@ class People:
                 self._scene.count(f"person {deed}")
         self._scene.after(self._chance.expovariate(1 / self.hurry_s), self._act)
 
+    def meddle(self, kind: str, key: TaskKey) -> None:
+        """Nightcrew is about to do something about a task: now and then a person does too."""
+        deeds = [deed for deed in self.deeds if deed in TIMELY.get(kind, self.deeds)]
+        often = self.meddling * (5 if kind in TIMELY else 1)
+        if self.is_over or not deeds or self._chance.random() >= often:
+            return
+        wait_s = self._chance.choice((0.0, 1.0, 60.0, 600.0)) * self._chance.random()
+        self._scene.after(wait_s, partial(self._meddle, self._chance.choice(deeds), key))
+
+    def _meddle(self, deed: str, key: TaskKey) -> None:
+        if deed in COMMANDS:
+            if deed not in ("pause", "resume", "wake"):
+                self.command_on(deed, key)
+            return
+        task = self._world.store.tasks.get(key)
+        number = task.pull if task is not None and deed in ON_PULLS else key.number
+        thread = self._world.forge.projects[key.project].threads.get(number or 0)
+        if thread is not None and thread.issue.is_open and not deed.startswith("reopen"):
+            self._do(deed, key.project, thread)
+
     def _issues(self, *, is_open: bool = True) -> list[tuple[str, Thread]]:
         return [
             (slug, thread)
@@ -79,10 +107,16 @@ class People:
         if not found:
             return False
         slug, thread = self._chance.choice(found)
+        self._do(deed, slug, thread)
+        return True
+
+    def _do(self, deed: str, slug: str, thread: Thread) -> None:
         self._scene.note(f"person: {deed} on {slug}#{thread.issue.number}")
         self._world.forge.touch_by_person(slug, thread.issue.number)
-        (self._on_pull if on_pull else self._on_issue)(deed, slug, thread)
-        return True
+        if deed in ON_PULLS and thread.pull is not None:
+            self._on_pull(deed, slug, thread)
+        else:
+            self._on_issue(deed, slug, thread)
 
     def _on_issue(self, deed: str, slug: str, thread: Thread) -> None:
         forge, number = self._world.forge, thread.issue.number

@@ -30,6 +30,7 @@ class Watch:
 
     def start(self) -> None:
         """The journal is settled before anything is done anew."""
+        self._effects.lives += 1
         left = [effect.key for effect in self._world.store.effects.values() if effect.state == "intent"]
         self._scene.demand(not left, "the journal is settled", f"after recovery the journal is open about {left}")
 

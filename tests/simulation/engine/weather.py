@@ -14,6 +14,7 @@ STORE_WRITES = ("record_", "update_", "change_", "settle_", "save_", "mark_", "c
 READS = ("fetch_", "list_", "find_", "load_", "is_", "compare")
 FORGE_READS = ("fetch_", "list_", "find_", "compare")
 GIT_REMOTE = ("fetch", "push")
+ONCE = ("create_comment", "create_pull", "post_review", "merge_pull")
 STORMS = ("outage", "limited", "denied", "network", "slow", "tmux", "disk", "locked", "full")
 
 
@@ -44,7 +45,9 @@ class Weather:
         self._until_at = scene.outside.now()
         swarm = scene.chance("swarm")
         self.kinds = tuple(kind for kind in STORMS if swarm.random() < 0.6)
-        self.drizzle = swarm.choice((0.0, 0.002, 0.01, 0.03))
+        self.drizzle = swarm.choice((0.0, 0.003, 0.01, 0.03))
+        self.once = swarm.choice((0.0, 0.05, 0.2))
+        """How often the answer to a call gets lost that must not be made twice."""
         self._plan()
 
     def clear(self) -> None:
@@ -91,6 +94,8 @@ class Weather:
             return NOTHING if self._chance.random() < 0.9 else Fate(go_s=self._chance.uniform(0, 0.02))
         is_read = method.startswith(READS)
         go_s, back_s = self._chance.uniform(0, usual), 0.0 if is_read else self._chance.uniform(0, usual)
+        if method in ONCE and not self.is_over and self._chance.random() < self.once:
+            return Fate(go_s, back_s, after=OutcomeUnknown("no answer"), lands_late_s=self._chance.choice((0.0, 2.0)))
         if self.is_over or self._chance.random() >= self.drizzle:
             return Fate(go_s, back_s)
         return self._drop(port, method, go_s, back_s)

@@ -1,6 +1,7 @@
 """What must hold at the moment of each effect, judged by the truth of the fakes and never by what the service says."""
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from nightcrew.core.ids import Sha, TaskKey
@@ -20,6 +21,25 @@ from tests.simulation.engine.weather import FORGE_READS
 Look = Callable[[Any], None]
 LATE_S = 120.0
 """How old the evidence of an effect may be at the moment that it lands: calls can be slow."""
+LEAST_PAUSE_S = 4.0
+NEWEST_LINES = 200
+JOURNALLED = {
+    "add_label": "label.add",
+    "remove_label": "label.remove",
+    "create_comment": "comment.create",
+    "update_comment": "comment.edit",
+    "create_pull": "pull.create",
+    "merge_pull": "pull.merge",
+    "post_review": "review.post",
+    "post_status": "status.post",
+    "delete_branch": "branch.delete",
+    "set_issue_open": "issue.close",
+    "push": "branch.push",
+    "collect": "workspace.collect",
+    "ensure_workspace": "workspace.ensure",
+    "remove_workspace": "workspace.remove",
+    "start_session": "session.start",
+}
 TREE_MOVERS = ("ensure_workspace", "remove_workspace", "collect")
 
 
@@ -31,6 +51,10 @@ class Effects:
         self.asked: dict[int, int] = {}
         """Requests to the forge that its limit counts, by hour."""
         self.merges: dict[TaskKey, int] = {}
+        self.lives = 0
+        """How many times the service was started."""
+        self.on_intent: Callable[[str, TaskKey], None] = lambda _kind, _key: None
+        self._refused_at: dict[str, tuple[float, int]] = {}
         self._answers: dict[tuple[object, ...], object] = {}
         self._cooled_at: dict[tuple[str, str | None], float] = {}
 
@@ -40,6 +64,7 @@ class Effects:
         if method.startswith(("load_", "find_", "list_", "is_", "fetch")):
             return None
         self._scene.note(f"{port}.{method} {_brief(args)}")
+        self._is_journalled(method)
         if port == "workspace":
             return self._git(method, args, named)
         special = getattr(self, f"_on_{method}", None)
@@ -47,6 +72,11 @@ class Effects:
             self._count(method)
         look: Look | None = special(args, named) if special is not None else None
         return look
+
+    def failed(self, port: str, method: str) -> None:
+        """A request that was answered with an error counts as well."""
+        if port == "forge":
+            self._count(method)
 
     def _reads(self, method: str, args: tuple[Any, ...], named: dict[str, Any]) -> Look:
         key = (method, *args, *(value for name, value in named.items() if name != "known_at"))
@@ -62,6 +92,15 @@ class Effects:
         hour = int(self._scene.outside.monotonic() // 3600)
         self.asked[hour] = self.asked.get(hour, 0) + 1
         self._scene.count("requests")
+
+    def _is_journalled(self, method: str) -> None:
+        """What changes the world outside was written down before, and not settled as done."""
+        kind = JOURNALLED.get(method)
+        if kind is None:
+            return
+        lines = islice(reversed(self._world.store.effects.values()), NEWEST_LINES)
+        is_open = any(line.kind == kind and line.state in ("intent", "unknown") for line in lines)
+        self._scene.demand(is_open, "intent before effect", f"{method} without a line in the journal")
 
     # Sessions and cooldowns
 
@@ -88,8 +127,26 @@ class Effects:
     def _on_save_run(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
         run = args[0]
         shift = next((shift for shift in self._crew.shifts if shift.spec.name == run.session), None)
+        if not run.is_open:
+            repository = self._world.workspace.repository(run.task.project)
+            is_free = repository.leases.get(run.task.number) != run.id and run.id not in repository.checkouts
+            self._scene.demand(is_free, "nothing is left over", f"{run.session} ended and keeps its workspace")
         if not run.is_open and shift is not None and shift.ended and shift.retry_at is not None:
             self._crew.stay_away_after(run.agent, shift.retry_at, self._scene.loop.time())
+
+    def _on_record_event(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
+        event = args[0]
+        if event.kind not in ("action.refused", "action.unknown") or event.task is None:
+            return
+        key, now = str(event.data.get("key", "")), self._scene.loop.time()
+        last_at, life = self._refused_at.get(key, (-1e9, -1))
+        self._refused_at[key] = (now, self.lives)
+        if life == self.lives and self._world.forge.untouched_s(event.task.project, event.task.number) > LATE_S:
+            self._scene.demand(now - last_at > LEAST_PAUSE_S, "no hot loop", f"{key} was tried again at once")
+
+    def _on_record_intent(self, _args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if named["task"] is not None:
+            self.on_intent(named["kind"], named["task"])
 
     def _on_start_session(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
         spec: SessionSpec = args[0]
