@@ -67,6 +67,15 @@ async def test_a_success_ends_the_counting_of_refusals(tmp_path):
     assert stage.loop.actor.deferred()[settle.key].until_at == stage.clock.now() + timedelta(seconds=5)
 
 
+async def test_what_may_have_happened_is_looked_for_only_when_lists_can_show_it(tmp_path):
+    stage = Stage(tmp_path)
+    key = await routed(stage)
+    settle = SettleLabels(key, Status.ROUTED, "late")
+    stage.forge.fail("fetch_issue", OutcomeUnknown("no answer"))
+    assert isinstance(await stage.act(settle), OutcomeOpen)
+    assert stage.loop.actor.deferred()[settle.key].until_at == stage.clock.now() + timedelta(seconds=20)
+
+
 async def test_a_command_clears_the_pauses_of_its_task_only(tmp_path):
     stage = Stage(tmp_path)
     keys = [stage.file(f"task {number}") for number in range(12)]

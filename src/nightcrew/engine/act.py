@@ -52,6 +52,9 @@ from nightcrew.engine.effect.verdict import post_verdict
 ACTION_TIMEOUT_S = 1800.0
 SUBMIT_TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 600.0
+UNKNOWN_PAUSE_S = 20.0
+"""The first pause after an effect whose outcome is not known. It may still come, and lists lag behind: looked for too
+early, it is not found, and made twice."""
 
 
 async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901, PLR0911, PLR0912 - one arm an action
@@ -197,7 +200,8 @@ class Actor:
             return
         before = self._pauses.get(action.key)
         count = before.count + 1 if before else 1
-        pause_s = min(FIRST_PAUSE_S * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
+        first_s = UNKNOWN_PAUSE_S if isinstance(outcome, OutcomeOpen) else FIRST_PAUSE_S
+        pause_s = min(first_s * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
         until_at = self._means.ports.clock.now() + timedelta(seconds=pause_s)
         self._pauses[action.key] = Pause(action.task, count, until_at, one_line(outcome.why, 300))
 

@@ -5,6 +5,7 @@ until when a vendor said to stay away.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -84,6 +85,7 @@ class Crew:
         self.temper = {name: swarm.uniform(0.0, 0.8) for name in world.agents}
         self.pace_s = swarm.choice((60.0, 300.0, 900.0))
         self.is_good = False
+        self.on_end: Callable[[str, TaskKey], None] = lambda _kind, _key: None
         self.shifts: list[Shift] = []
         self.approvals: list[Approval] = []
         self.stay_away: dict[str, datetime] = {}
@@ -151,6 +153,7 @@ class Crew:
         if not self._lives(shift):
             return
         shift.ended = True
+        self.on_end("session.end", shift.task)
         retry_at = shift.retry_at.isoformat() if shift.retry_at else ""
         line = json.dumps({"run": shift.spec.name, "end": shift.end, "retry_at": retry_at})
         code = 1 if shift.end in ("crash", "limited") else 0

@@ -107,7 +107,7 @@ async def _play(scene: Scene, days: float, home: Path) -> None:
     effects = Effects(scene, world, crew, ci)
     machine = Machine(scene, world, weather, settings=settings, home=home, witness=effects)
     people = People(scene, world, machine)
-    effects.on_intent = people.meddle
+    effects.on_intent = crew.on_end = people.meddle
     watch = Watch(scene, world, weather, machine, effects)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(machine.run(), name="machine")

@@ -76,7 +76,8 @@ class Machine:
         """Start the service again and again, until the machine is switched off."""
         while not self.is_over:
             await self._live()
-            await asyncio.sleep(self._chance.uniform(1, 30) if self._chance.random() < 0.8 else 900)
+            # launchd starts a service that died no sooner than ten seconds after its last start.
+            await asyncio.sleep(self._chance.uniform(10, 40) if self._chance.random() < 0.8 else 900)
 
     async def switch_off(self) -> None:
         """An orderly end, and nothing is left behind."""

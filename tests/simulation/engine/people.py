@@ -20,6 +20,7 @@ ON_PULLS = ("close pull", "merge", "push", "delete branch", "object", "hold", "d
 COMMANDS = ("retry", "unblock", "block", "stop", "approve", "close", "pause", "resume", "wake")
 TIMELY = {
     "session.start": ("merge", "push", "close pull", "close", "label", "delete branch", "retry", "stop"),
+    "session.end": ("push", "merge", "close pull", "label"),
     "branch.push": ("push", "delete branch", "close"),
     "pull.merge": ("push", "hold", "object", "close", "draft", "block"),
 }
@@ -36,7 +37,7 @@ class People:
         self.hurry_s = swarm.choice((600.0, 1800.0, 7200.0))
         self.arrival_s = swarm.choice((900.0, 1800.0, 3600.0))
         self.deeds = tuple(deed for deed in (*ON_ISSUES, *ON_PULLS, *COMMANDS) if swarm.random() < 0.6)
-        self.meddling = swarm.choice((0.0, 0.01, 0.05))
+        self.meddling = swarm.choice((0.0, 0.02, 0.1))
         """How often somebody does something about a task in the very moment in which Nightcrew does."""
         self.is_over = False
         self._count = 0
@@ -67,11 +68,16 @@ class People:
 
     def meddle(self, kind: str, key: TaskKey) -> None:
         """Nightcrew is about to do something about a task: now and then a person does too."""
-        deeds = [deed for deed in self.deeds if deed in TIMELY.get(kind, self.deeds)]
+        task = self._world.store.tasks.get(key)
+        has_pull = task is not None and task.pull is not None
+        deeds = [
+            deed for deed in self.deeds if deed in TIMELY.get(kind, self.deeds) and (has_pull or deed not in ON_PULLS)
+        ]
         often = self.meddling * (5 if kind in TIMELY else 1)
         if self.is_over or not deeds or self._chance.random() >= often:
             return
-        wait_s = self._chance.choice((0.0, 1.0, 60.0, 600.0)) * self._chance.random()
+        waits_s = (0.0, 1.0) if kind in ("session.end", "pull.merge") else (0.0, 1.0, 60.0, 600.0)
+        wait_s = self._chance.choice(waits_s) * self._chance.random()
         self._scene.after(wait_s, partial(self._meddle, self._chance.choice(deeds), key))
 
     def _meddle(self, deed: str, key: TaskKey) -> None:

@@ -48,7 +48,16 @@ class Weather:
         self.drizzle = swarm.choice((0.0, 0.003, 0.01, 0.03))
         self.once = swarm.choice((0.0, 0.05, 0.2))
         """How often the answer to a call gets lost that must not be made twice."""
+        self._locked_until = 0.0
         self._plan()
+        if "locked" in self.kinds:
+            self._lock()
+
+    def _lock(self) -> None:
+        """Another program has the database for a moment, again and again."""
+        self._scene.after(self._chance.expovariate(1 / 900), self._lock)
+        if not self.is_over:
+            self.changed_at = self._locked_until = self._scene.loop.time() + self._chance.uniform(1, 20)
 
     def clear(self) -> None:
         """No more faults."""
@@ -86,6 +95,8 @@ class Weather:
 
     def fate(self, port: str, method: str) -> Fate:
         """What becomes of a call of a port's method."""
+        if port == "store" and self._scene.loop.time() < self._locked_until and not self.is_over:
+            return Fate(go_s=1.0, before=Unavailable("the database is locked"))
         storm = self._storm(port, method)
         if storm is not None:
             return storm
