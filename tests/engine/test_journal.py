@@ -10,7 +10,7 @@ from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.run import Probe, RunState
 from nightcrew.engine.effect.means import subject
-from nightcrew.engine.journal import Subject
+from nightcrew.engine.journal import Subject, look_for
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
 from nightcrew.ports.runtime import SessionSpec
@@ -217,3 +217,19 @@ async def test_the_same_action_under_way_is_not_begun_twice(tmp_path):
     assert world.in_flight == (move,)
     assert stage.moves(key).count("blocked") == 1
     assert [run for run in stage.runs(key) if run.state is RunState.STARTING] == []
+
+
+async def test_what_may_have_happened_stays_unknown_until_it_is_seen():
+    async def fails() -> int | None:
+        raise Unavailable("502")
+
+    async def sees_nothing() -> int | None:
+        return None
+
+    async def sees_it() -> int | None:
+        return 7
+
+    for find in (fails, sees_nothing):
+        with pytest.raises(OutcomeUnknown, match="no answer"):
+            await look_for(OutcomeUnknown("no answer"), find)
+    assert await look_for(OutcomeUnknown("no answer"), sees_it) == 7

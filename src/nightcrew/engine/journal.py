@@ -33,6 +33,18 @@ class Subject:
     run: RunId | None = None
 
 
+async def look_for(unknown: OutcomeUnknown, find: Callable[[], Awaitable[T | None]]) -> T:
+    """What an effect left whose outcome is not known. A look that fails, or that finds nothing (yet), leaves it so:
+    it must not come out as a plain refusal, which is tried again sooner than lists can show what was made."""
+    try:
+        found = await find()
+    except PortError as error:
+        raise unknown from error
+    if found is None:
+        raise unknown
+    return found
+
+
 class Journal:
     """Writes down effects around making them."""
 

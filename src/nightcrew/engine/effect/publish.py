@@ -13,6 +13,7 @@ from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.leak import find_leak
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.status import label_moved
+from nightcrew.engine.journal import look_for
 from nightcrew.ports.scm import NewPull
 
 PUSH_TIMEOUT_S = 300.0
@@ -68,8 +69,8 @@ async def _push(means: Means, task: Task, action: PublishWork) -> Block | None:
 async def _have_pull(means: Means, task: Task, action: PublishWork) -> Pull:
     """The open pull request of the branch, opened if there is none."""
     scm, key = means.forge(task.key).scm, task.key
-    found = await scm.find_pull(key.project, head_ref=task.branch, base_ref=task.base_ref)
-    if found is not None and found.is_open:
+    found = await _find_open(means, task)
+    if found is not None:
         return found
     run = await means.run(action.run)
     issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
@@ -83,11 +84,15 @@ async def _have_pull(means: Means, task: Task, action: PublishWork) -> Pull:
         return await means.journal.effect(
             "pull.create", subject(key, action.run), lambda: scm.create_pull(key.project, new), detail=task.branch
         )
-    except OutcomeUnknown:
-        found = await scm.find_pull(key.project, head_ref=task.branch, base_ref=task.base_ref)
-        if found is not None and found.is_open:
-            return found
-        raise
+    except OutcomeUnknown as error:
+        return await look_for(error, lambda: _find_open(means, task))
+
+
+async def _find_open(means: Means, task: Task) -> Pull | None:
+    """The open pull request of the task's branch."""
+    scm = means.forge(task.key).scm
+    found = await scm.find_pull(task.key.project, head_ref=task.branch, base_ref=task.base_ref)
+    return found if found is not None and found.is_open else None
 
 
 async def _block(means: Means, task: Task, block: Block) -> None:

@@ -7,6 +7,7 @@ from nightcrew.core.errors import Missing, OutcomeUnknown
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.render import MARK
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.journal import look_for
 
 _NOTE = "pull_note"
 
@@ -49,11 +50,8 @@ async def _keep(means: Means, key: TaskKey, number: int, comment_id: int | None,
         comment = await means.journal.effect(
             "comment.create", subject(key), lambda: tracker.create_comment(key.project, number, body=words)
         )
-    except OutcomeUnknown:
-        found = await _find(means, key, number)
-        if found is None:
-            raise
-        return found
+    except OutcomeUnknown as error:
+        return await look_for(error, lambda: _find(means, key, number))
     return comment.id
 
 

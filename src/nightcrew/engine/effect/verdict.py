@@ -11,6 +11,7 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import REVIEW_CONTEXT
 from nightcrew.core.words import REVIEW_MARK, render_findings, render_review_body
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.journal import look_for
 from nightcrew.ports.scm import NewStatus
 
 
@@ -50,11 +51,8 @@ async def _post(means: Means, action: PostVerdict, verdict: Verdict) -> int:
                 action.task.project, action.pull, sha=verdict.head_sha, body=body, findings=findings
             ),
         )
-    except OutcomeUnknown:
-        found = await _find(means, action)
-        if found is None:
-            raise
-        return found
+    except OutcomeUnknown as error:
+        return await look_for(error, lambda: _find(means, action))
 
 
 async def _find(means: Means, action: PostVerdict) -> int | None:
