@@ -5,8 +5,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 AGENT_CLIS ?= .cache/agents
 TESTS ?= tests
+SEEDS ?= 1000
+DAYS ?= 1
+SUITE ?= core
 
-.PHONY: demo test test-crash check lint format test-agents bench wheel clean tools
+.PHONY: demo test test-crash simulate check lint format test-agents bench wheel clean tools
 
 demo: $(VENV)/.ready
 	@$(BIN)/nightcrew demo $(if $(KEEP),--keep) $(if $(AGENTS),--agents $(AGENTS))
@@ -20,6 +23,10 @@ check: test
 # kill -9 before and after every effect of a whole life, one at a time: a quarter of an hour.
 test-crash: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n auto -m crash tests/whole
+
+# Simulated days from many seeds over all cores; MUTANTS=1 plants bugs instead and shows that each is found.
+simulate: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.simulation $(if $(MUTANTS),--mutants,--suite $(SUITE) --seeds $(SEEDS) --days $(DAYS))
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff format --check .

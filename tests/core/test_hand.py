@@ -113,6 +113,11 @@ def test_a_deleted_issue_ends_the_task(status):
 
 def test_what_is_done_stays_done():
     assert steps(a_view(Status.DONE, issue=Known(None))) == []
+
+
+def test_a_task_whose_issue_went_away_while_it_was_being_finished_is_finished_to_the_end():
+    cut_short = a_task(Status.DONE, moving_to=Status.DONE)
+    assert isinstance(step(a_view(Status.DONE, task=cut_short, issue=Known(None))), FinishTask)
     closed = Known(an_issue(is_open=False, labels=(Status.DONE.label,)))
     assert steps(a_view(Status.DONE, issue=closed)) == []
     assert steps(a_view(Status.DONE, issue=UNKNOWN)) == []

@@ -6,15 +6,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from nightcrew.core.decide import Decision, decide, is_exclusive
+from nightcrew.core.decide import Decision, decide
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, ReviewState
-from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import CheckCommand, RouterMode, RouterSettings
-from nightcrew.core.policy.retrying import attempts_used
 from tests.core.build import PROJECT, a_project, a_settings, an_agent
 from tests.simulation.core.effect import advance, begin, refuse
+from tests.simulation.core.hand import ISSUE_ACTS, PULL_ACTS, touch_issue, touch_pull
+from tests.simulation.core.rule import check_decision, check_task
 from tests.simulation.core.truth import Simulated
 
 WORDS = ("done", "done", "declined", "needs_input", "blocked")
@@ -46,15 +46,7 @@ class World(RuleBasedStateMachine):
         project = world.projects[PROJECT]
         turned = replace(world, projects={PROJECT: replace(project, tasks=project.tasks[::-1])})
         assert decide(turned) == decision
-        assert decision.errors == {}
-        acted = {action.task for action in decision.actions} | {action.task for action in world.in_flight}
-        for view in project.tasks:
-            if view.task.status is not Status.DONE:
-                assert view.task.key in acted or view.task.key in decision.waits
-        exclusive = [action.task for action in (*decision.actions, *world.in_flight) if is_exclusive(action)]
-        assert len(exclusive) == len(set(exclusive)), "two actions of one task at once"
-        assert decision.wake_at is not None
-        assert decision.wake_at > world.now
+        check_decision(self.sim, world, decision)
         return decision
 
     def start(self, decision: Decision) -> None:
@@ -74,7 +66,11 @@ class World(RuleBasedStateMachine):
     @precondition(lambda self: self.sim.flying)
     @rule(data=st.data())
     def one_effect(self, data: st.DataObject) -> None:
-        advance(self.sim, data.draw(st.sampled_from(sorted(self.sim.flying))))
+        self.advance(data.draw(st.sampled_from(sorted(self.sim.flying))))
+
+    def advance(self, key: str) -> None:
+        self.sim.tick()
+        advance(self.sim, key)
 
     @precondition(lambda self: self.sim.flying)
     @rule(data=st.data())
@@ -87,7 +83,7 @@ class World(RuleBasedStateMachine):
     @rule()
     def land(self) -> None:
         while self.sim.flying:
-            advance(self.sim, min(self.sim.flying))
+            self.advance(min(self.sim.flying))
 
     @rule()
     def crash(self) -> None:
@@ -132,7 +128,7 @@ class World(RuleBasedStateMachine):
     @precondition(lambda self: self.sim.live_runs())
     @rule(data=st.data())
     def session_is_killed(self, data: st.DataObject) -> None:
-        self.sim.sessions.discard(data.draw(st.sampled_from(self.sim.live_runs())).id)
+        self.sim.kill_session(data.draw(st.sampled_from(self.sim.live_runs())))
 
     @rule(name=st.sampled_from(["ann", "bob"]))
     def program_comes_or_goes(self, name: str) -> None:
@@ -143,6 +139,7 @@ class World(RuleBasedStateMachine):
     @precondition(lambda self: len(self.sim.issues) < 3)
     @rule(priority=st.sampled_from(["", "high"]))
     def issue_filed(self, priority: str) -> None:
+        self.sim.tick()
         self.sim.file_issue(priority)
 
     @rule()
@@ -157,64 +154,19 @@ class World(RuleBasedStateMachine):
     @precondition(lambda self: self.sim.issues)
     @rule(
         data=st.data(),
-        what=st.sampled_from(
-            ["no status", "hold", "no hold", "close", "open", "delete", "answer", "no-agent", "agents"]
-        ),
+        what=st.sampled_from(ISSUE_ACTS),
     )
     def issue_by_hand(self, data: st.DataObject, what: str) -> None:
-        sim = self.sim
-        number = data.draw(st.sampled_from(sorted(sim.issues)))
-        match what:
-            case "no status":
-                sim.set_labels(number, remove=tuple(status.label for status in Status))
-            case "hold":
-                sim.set_labels(number, add=("hold",))
-            case "no hold":
-                sim.set_labels(number, remove=("hold",))
-            case "no-agent":
-                sim.set_labels(number, add=("no-agent",))
-            case "agents":
-                sim.set_labels(number, remove=("no-agent",))
-            case "close":
-                sim.set_open(number, is_open=False)
-            case "open":
-                sim.set_open(number, is_open=True)
-            case "delete":
-                del sim.issues[number]
-            case _:
-                sim.answers[number] = sim.tick()
+        self.sim.tick()
+        touch_issue(self.sim, data.draw(st.sampled_from(sorted(self.sim.issues))), what)
 
     @precondition(lambda self: self.sim.open_pulls())
     @rule(
         data=st.data(),
-        what=st.sampled_from(
-            ["push", "close", "merge", "retarget", "draft", "conflict", "unknown", "clean", "ask", "ok"]
-        ),
+        what=st.sampled_from(PULL_ACTS),
     )
     def pull_by_hand(self, data: st.DataObject, what: str) -> None:
-        sim = self.sim
-        number = data.draw(st.sampled_from(sim.open_pulls()))
-        match what:
-            case "push":
-                sim.push_by_hand(number)
-            case "close":
-                sim.change_pull(number, is_open=False)
-            case "merge":
-                sim.merge(number)
-            case "retarget":
-                sim.change_pull(number, base_ref="release")
-            case "draft":
-                sim.change_pull(number, is_draft=True)
-            case "conflict":
-                sim.change_pull(number, mergeable=False, mergeable_state="dirty")
-            case "unknown":
-                sim.change_pull(number, mergeable=None, mergeable_state="unknown")
-            case "clean":
-                sim.change_pull(number, mergeable=True, mergeable_state="clean", is_draft=False)
-            case "ask":
-                sim.review(number, ReviewState.CHANGES_REQUESTED)
-            case _:
-                sim.review(number, ReviewState.APPROVED)
+        touch_pull(self.sim, data.draw(st.sampled_from(self.sim.open_pulls())), what)
 
     @precondition(lambda self: self.sim.open_pulls())
     @rule(
@@ -228,25 +180,14 @@ class World(RuleBasedStateMachine):
     # ---- what is always true
 
     @invariant()
-    def one_author_at_a_time(self) -> None:
-        for runs in self.sim.runs.values():
-            assert sum(run.is_open and run.role is Role.AUTHOR for run in runs) <= 1
-
-    @invariant()
-    def attempts_and_rounds_are_bounded(self) -> None:
-        project = self.sim.settings.projects[PROJECT]
-        for number, task in self.sim.tasks.items():
-            assert task.cycles <= project.review.cycles
-            assert attempts_used(self.sim.view(number)) <= project.attempts + task.cycles
+    def each_task_keeps_the_rules(self) -> None:
+        acted = {action.task.number for action, _ in self.sim.flying.values()}
+        for number in self.sim.tasks:
+            check_task(self.sim, number, is_acted_on=number in acted)
 
     @invariant()
     def what_is_merged_is_merged_once(self) -> None:
         assert len(self.sim.merges) == len(set(self.sim.merges))
-
-    @invariant()
-    def one_status_is_recorded_and_an_unfinished_move_is_known(self) -> None:
-        for task in self.sim.tasks.values():
-            assert task.moving_to in (None, task.status)
 
     # ---- where it ends
 

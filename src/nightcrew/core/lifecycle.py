@@ -6,6 +6,7 @@ through `transition`; a person may set any label, and then the person wins.
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from nightcrew.core.errors import Bug
 
@@ -97,6 +98,7 @@ def transition(source: Status, target: Status, evidence: Evidence) -> Edge:
 _BY_LABEL = {status.label: status for status in Status}
 
 
+@lru_cache(maxsize=4096)
 def parse_status_labels(labels: tuple[str, ...]) -> tuple[Status, ...]:
     """The statuses that a set of labels names, in the order of the life of a task.
 

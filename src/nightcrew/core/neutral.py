@@ -39,6 +39,8 @@ def neutralise_comments(text: str) -> str:
 
 def strip_controls(text: str) -> str:
     """Without control and bidirectional characters; line ends and tabs stay (CRLF becomes LF)."""
+    if text.isprintable():
+        return text  # nothing of the kind is printable, and most text is
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _BIDI.sub("", _CONTROL.sub("", unified))
 

@@ -1,6 +1,7 @@
 """Words for a person: why a task is where it is. Every skin renders the same values through here."""
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from nightcrew.core.ids import render_sha
 from nightcrew.core.lifecycle import Status
@@ -55,8 +56,8 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
     task = view.task
     lines = [MARK, f"**Nightcrew**: `{task.status.value}`"]
     if task.route is not None:
-        model = f" ({one_line(forge_text(task.route.model), 80)})" if task.route.model else ""
-        why = one_line(forge_text(task.route.why))
+        model = f" ({_shown(task.route.model, 80)})" if task.route.model else ""
+        why = _shown(task.route.why, 200)
         lines.append(f"- agent: {task.route.agent}{model}, {task.route.complexity.value} — {why}")
     if task.pull is not None:
         lines.append(f"- pull request: #{task.pull}")
@@ -66,11 +67,11 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
     for verdict in view.verdicts[-1:]:
         lines.append(f"- review of {render_sha(verdict.head_sha)} by {verdict.agent}: {verdict.decision.value}")
     if task.status is Status.BLOCKED and task.block is not None:
-        lines.append(f"- **waits for a person**: {one_line(forge_text(task.block.words), 1500)}")
+        lines.append(f"- **waits for a person**: {_shown(task.block.words, 1500)}")
         if task.block.answerable:
             lines.append("- answer with a comment here, and it goes on")
     elif wait is not None and wait.code in _LASTING:
-        lines.append(f"- waits: {one_line(forge_text(wait.words), 1500)}. {one_line(wait.next)}".rstrip())
+        lines.append(f"- waits: {_shown(wait.words, 1500)}. {one_line(wait.next)}".rstrip())
     return "\n".join(lines)
 
 
@@ -78,11 +79,17 @@ def render_pull_note(wait: Wait | None) -> str:
     """What stands in the way of the merge, for the pull request; empty if nothing does but time."""
     if wait is None or wait.code != "gate_shut":
         return ""
-    return f"{MARK}\n**Nightcrew** does not merge this yet: {one_line(forge_text(wait.words), 1500)}. {wait.next}"
+    return f"{MARK}\n**Nightcrew** does not merge this yet: {_shown(wait.words, 1500)}. {wait.next}"
 
 
 def _doing(view: TaskView, agent: str) -> str:
     last = view.last(Role.AUTHOR)
     if last is None or last.outcome is None:
         return f"{agent} works on it"
-    return one_line(forge_text(describe_end(last)), 300)
+    return _shown(describe_end(last), 300)
+
+
+@lru_cache(maxsize=4096)
+def _shown(text: str, limit: int) -> str:
+    """Text of others, harmless and in one line. Each look renders the same few again."""
+    return one_line(forge_text(text), limit)

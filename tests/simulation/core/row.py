@@ -28,6 +28,7 @@ def set_label(sim: Simulated, number: int, status: Status) -> Effect:
     yield
     if number not in sim.issues or sim.statuses_on(number) == (status,):
         save(sim, number, moving_to=None)
+        sim.by_hand.discard(number)
 
 
 def label_moved(sim: Simulated, number: int) -> None:

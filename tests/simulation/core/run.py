@@ -17,7 +17,8 @@ from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.cooling import cooldown_after, cooled_until
 from tests.core.build import BASE
 from tests.simulation.core.row import change_status, label_moved, save, set_label
-from tests.simulation.core.truth import ROOT, Effect, Refuse, Simulated
+from tests.simulation.core.rule import check_start
+from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 _MOVES = {
     Role.AUTHOR: (Status.ROUTED, Status.IN_PROGRESS, Evidence.RUN_STARTED),
@@ -33,7 +34,7 @@ def start_run(sim: Simulated, action: StartRun) -> Effect:
         raise Refuse("the agent is cooling down")
     label_moved(sim, number)
     runs = sim.runs.setdefault(number, [])
-    assert not any(run.is_open and run.role is Role.AUTHOR for run in runs), "a run was decided beside an author's"
+    check_start(sim, action)
     if any(run.role is action.role and run.attempt == action.attempt for run in runs):
         raise Refuse("claimed already")
     name = f"{number}-{action.role.value}-{action.attempt}"
@@ -41,8 +42,6 @@ def start_run(sim: Simulated, action: StartRun) -> Effect:
         RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
         f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha,
     )  # fmt: skip
-    if run.role is Role.REVIEWER and run.head_sha is not None:
-        assert run.agent not in sim.wrote.get(run.head_sha, frozenset()), "an author was asked to review"
     runs.append(run)
     yield
     yield from _bring_up(sim, run)
@@ -68,8 +67,7 @@ def _bring_up(sim: Simulated, run: Run) -> Effect:
     if run.role is Role.AUTHOR:
         run = _place(sim, run)
         yield
-    if run.id not in sim.results:
-        sim.sessions.add(run.id)
+    sim.open_session(run)
     yield
     _save_run(sim, replace(run, state=RunState.RUNNING, started_at=sim.now))
 
@@ -77,12 +75,12 @@ def _bring_up(sim: Simulated, run: Run) -> Effect:
 def _place(sim: Simulated, run: Run) -> Run:
     number = run.task.number
     task = sim.tasks[number]
-    head = sim.work.get(number, run.head_sha or ROOT)
+    head = sim.work.get(number, run.head_sha or sim.base_of(number))
     if run.head_sha is not None and not sim.is_ancestor(run.head_sha, head):
         head = run.head_sha
     sim.work[number] = head
     if not task.base_ref or task.started_from is None:
-        save(sim, number, base_ref=task.base_ref or BASE, started_from=ROOT)
+        save(sim, number, base_ref=task.base_ref or BASE, started_from=sim.base_of(number))
     run = replace(run, head_sha=head)
     _save_run(sim, run)
     return run
@@ -100,7 +98,7 @@ def _save_run(sim: Simulated, run: Run) -> None:
 def stop_run(sim: Simulated, action: StopRun) -> Effect:
     sim.stopped.add(action.run)
     yield
-    sim.sessions.discard(action.run)
+    sim.sessions.pop(action.run, None)
 
 
 def collect_run(sim: Simulated, action: CollectRun) -> Effect:
@@ -113,7 +111,11 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     if run.id in sim.stopped:
         report, failure = None, Failure(FailureKind.TIMEOUT, "it was ended")
     yield
-    if failure is not None and run.id not in sim.stopped:
+    if failure is not None and failure.retry_at is not None:
+        sim.vendor_says[run.agent] = max(failure.retry_at, sim.vendor_says.get(run.agent, failure.retry_at))
+    if failure is None:
+        _forgive(sim, run)
+    if failure is not None and run.id not in sim.stopped and run.id in sim.results:
         cooldown = cooldown_after(
             failure, agent=run.agent, model=run.model, known=sim.cooldowns.values(), now=sim.now
         )  # fmt: skip
@@ -128,7 +130,16 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
                         (), sim.now)
             )  # fmt: skip
     yield
-    sim.sessions.discard(run.id)
+    sim.sessions.pop(run.id, None)
     moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
     outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved)
     _save_run(sim, replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome))
+
+
+def _forgive(sim: Simulated, run: Run) -> None:
+    """Work that ended well ends the counting of failures whose cooldown is over."""
+    for scope in dict.fromkeys((run.model or None, None)):
+        rows = [key for key in sim.cooldowns if key[:2] == (run.agent, scope)]
+        if rows and all(sim.cooldowns[key].until_at <= sim.now for key in rows):
+            for key in rows:
+                del sim.cooldowns[key]

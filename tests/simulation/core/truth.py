@@ -1,5 +1,8 @@
-"""A small world without I/O for the state machine: what the forge, the store and the sessions hold, what is seen of
-it, and what people, agents and CI do to it. What Nightcrew does to it is in `effect`."""
+"""A world without I/O: what the forge, the store and the sessions hold, what is seen of it, and what people, agents and
+CI do to it. What Nightcrew does to it is in `effect`. It holds no time, no chance and no order of things: the state
+machine of `tests/core` and the simulation bring their own.
+
+Issues have numbers that are unique over all projects, and so have pull requests; `home` says whose an issue is."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
@@ -7,7 +10,7 @@ from datetime import datetime, timedelta
 
 from nightcrew.core.actions import Action
 from nightcrew.core.failures import Failure, FailureKind
-from nightcrew.core.ids import RunId, Sha
+from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.cooldown import Cooldown
@@ -16,7 +19,7 @@ from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Require
 from nightcrew.core.model.report import AuthorReport, Decision, Report, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Probe, Role, Run, RunView
-from nightcrew.core.model.settings import Settings
+from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
@@ -47,37 +50,72 @@ class Simulated:
 
     settings: Settings
     now: datetime = NOW
+    home: dict[int, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
     runs: dict[int, list[Run]] = field(default_factory=dict)
     verdicts: dict[int, list[Verdict]] = field(default_factory=dict)
-    sessions: set[RunId] = field(default_factory=set)
+    sessions: dict[RunId, Run] = field(default_factory=dict)
+    """Those that are alive, whatever the rows say."""
     results: dict[RunId, tuple[Report | None, Failure | None]] = field(default_factory=dict)
     stopped: set[RunId] = field(default_factory=set)
     work: dict[int, Sha] = field(default_factory=dict)
     branches: dict[str, Sha] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
+    owner: dict[int, int] = field(default_factory=dict)
+    """Which issue a pull request belongs to."""
+    bases: dict[str, Sha] = field(default_factory=dict)
     checks: dict[Sha, dict[str, CheckState]] = field(default_factory=dict)
+    notes: dict[tuple[Sha, str], str] = field(default_factory=dict)
+    """What an engine check says of itself: on which base it ran."""
+    red: set[Sha] = field(default_factory=set)
+    """Heads whose tests fail."""
     reviews: dict[int, list[Review]] = field(default_factory=dict)
     parents: dict[Sha, Sha] = field(default_factory=dict)
     wrote: dict[Sha, frozenset[str]] = field(default_factory=dict)
     cooldowns: dict[tuple[str, str | None, FailureKind], Cooldown] = field(default_factory=dict)
     answers: dict[int, datetime] = field(default_factory=dict)
+    vendor_says: dict[str, datetime] = field(default_factory=dict)
+    """Until when a vendor said that an agent cannot be used, as far as Nightcrew has been told."""
     missing_programs: set[str] = field(default_factory=set)
     unreadable: set[int] = field(default_factory=set)
+    unreachable: set[str] = field(default_factory=set)
+    """Projects whose forge does not answer."""
+    read_only: set[str] = field(default_factory=set)
+    """Projects whose forge takes no writes."""
+    is_blind: bool = False
+    """Sessions cannot be seen."""
     sights: dict[int, Sight] = field(default_factory=dict)
     flying: dict[str, tuple[Action, Effect]] = field(default_factory=dict)
     pauses: dict[str, tuple[int, Wait]] = field(default_factory=dict)
     merges: list[tuple[int, Sha]] = field(default_factory=list)
     last_agent: str = ""
     is_paused: bool = False
+    paused_projects: set[str] = field(default_factory=set)
     count: int = 1
+
+    # ---- what only those who check and who play the others look at
+
+    active: dict[int, None] = field(default_factory=dict)
+    """Tasks that a look still shows; those that are over are dropped by whoever drives the world."""
+    unclaimed: dict[int, None] = field(default_factory=dict)
+    """Issues that no task was made of."""
+    begun: list[Run] = field(default_factory=list)
+    """Sessions that were started since somebody last took them from here."""
+    moved: list[int] = field(default_factory=list)
+    """Pull requests whose head is new."""
+    by_hand: set[int] = field(default_factory=set)
+    """Issues whose labels a person touched since Nightcrew last settled them."""
+    ended_by_hand: set[int] = field(default_factory=set)
+    """Issues that a person closed, deleted or called done."""
+    resets: dict[int, int] = field(default_factory=dict)
+    """How many author runs there were when a person last reset the task."""
 
     # ---- what is seen
 
     def look(self, number: int) -> None:
         """See one task anew."""
-        if number in self.unreadable:
+        if number in self.unreadable or self.home[number] in self.unreachable:
             self.sights[number] = Sight(Unknown("no answer"), Unknown("no answer"), answered=False)
             return
         task, issue = self.tasks[number], self.issues.get(number)
@@ -99,7 +137,10 @@ class Simulated:
             for run in self.runs.get(number, [])
             if run.role is Role.AUTHOR and run.outcome is not None and run.outcome.has_commits
         }
-        checks = tuple(Check(name, state, "status") for name, state in self.checks.get(pull.head_sha, {}).items())
+        checks = tuple(
+            Check(name, state, "status", self.notes.get((pull.head_sha, name), ""))
+            for name, state in self.checks.get(pull.head_sha, {}).items()
+        )
         return Known(
             PullView(
                 pull=pull,
@@ -108,16 +149,19 @@ class Simulated:
                 reviews=Known(tuple(self.reviews.get(pull.number, []))),
                 paths=Known(("src/widget.py",)),
                 author_agents=Known(agents),
-                base_sha=Known(ROOT),
+                base_sha=Known(self.base_of(number)),
             )
         )
 
     def see_runs(self, number: int) -> tuple[RunView, ...]:
         return tuple(
-            RunView(run, Probe.ALIVE if run.id in self.sessions else Probe.DEAD, run.id in self.results)
-            for run in self.runs.get(number, [])
-            if run.is_open
+            RunView(run, self._probe(run), run.id in self.results) for run in self.runs.get(number, []) if run.is_open
         )
+
+    def _probe(self, run: Run) -> Probe:
+        if self.is_blind:
+            return Probe.UNKNOWN
+        return Probe.ALIVE if run.id in self.sessions else Probe.DEAD
 
     def view(self, number: int) -> TaskView:
         if number not in self.sights:
@@ -134,17 +178,26 @@ class Simulated:
         )
 
     def world(self) -> World:
-        project = self.settings.projects[PROJECT]
-        candidates = tuple(
-            Candidate(issue, Known(True))
-            for number, issue in sorted(self.issues.items())
-            if number not in self.tasks and issue.is_open and issue.has_label("nightcrew")
-        )
+        tasks: dict[str, list[TaskView]] = {slug: [] for slug in self.settings.projects}
+        for number in self.active:
+            tasks[self.home[number]].append(self.view(number))
+        candidates: dict[str, list[Candidate]] = {slug: [] for slug in self.settings.projects}
+        for number in self.unclaimed:
+            issue = self.issues.get(number)
+            if issue is not None and issue.is_open and issue.has_label("nightcrew"):
+                candidates[self.home[number]].append(Candidate(issue, Known(True)))
         return World(
             now=self.now,
             settings=self.settings,
             projects={
-                PROJECT: ProjectWorld(project, Known(BASE), tuple(map(self.view, sorted(self.tasks))), candidates)
+                slug: ProjectWorld(
+                    project,
+                    Unknown("no answer") if slug in self.unreachable else Known(BASE),
+                    tuple(tasks[slug]),
+                    tuple(candidates[slug]),
+                    slug in self.paused_projects,
+                )
+                for slug, project in self.settings.projects.items()
             },
             agents={name: Known(name not in self.missing_programs) for name in self.settings.agents},
             cooldowns=tuple(self.cooldowns.values()),
@@ -156,6 +209,13 @@ class Simulated:
             paused=self.is_paused,
         )
 
+    def project_of(self, number: int) -> ProjectSettings:
+        return self.settings.projects[self.home[number]]
+
+    def base_of(self, number: int) -> Sha:
+        """Where the base branch of its project is now."""
+        return self.bases.get(self.home[number], ROOT)
+
     # ---- what happens by itself
 
     def tick(self, seconds: float = 1.0) -> datetime:
@@ -164,7 +224,7 @@ class Simulated:
 
     def new_sha(self, parent: Sha, agent: str | None = None) -> Sha:
         self.count += 1
-        sha = a_sha(self.count)
+        sha = Sha(f"{self.count:08x}{0:032x}")  # told apart by its first digits, as real ones are
         self.parents[sha] = parent
         self.wrote[sha] = self.wrote.get(parent, frozenset()) | ({agent} if agent else set())
         return sha
@@ -186,16 +246,31 @@ class Simulated:
     def live_runs(self) -> list[Run]:
         return [run for runs in self.runs.values() for run in runs if run.is_open and run.id in self.sessions]
 
-    def end_run(
-        self, run: Run, *, failure: FailureKind | None = None, word: str = "done", commits: bool = True
-    ) -> None:
-        """The agent ends, with a failure or a report in its role; an author may have committed before."""
-        self.sessions.discard(run.id)
+    def open_session(self, run: Run) -> None:
+        if run.id not in self.sessions and run.id not in self.results:
+            self.sessions[run.id] = run
+            self.begun.append(run)
+
+    def kill_session(self, run: Run, *, commits: bool = False) -> None:
+        """Its session ends, without a word; an author may have left work before."""
+        self.sessions.pop(run.id, None)
         number = run.task.number
         if run.role is Role.AUTHOR and commits and number in self.work:
             self.work[number] = self.new_sha(self.work[number], run.agent)
+
+    def end_run(
+        self,
+        run: Run,
+        *,
+        failure: FailureKind | None = None,
+        word: str = "done",
+        commits: bool = True,
+        retry_at: datetime | None = None,
+    ) -> None:
+        """The agent ends, with a failure or a report in its role; an author may have committed before."""
+        self.kill_session(run, commits=commits)
         if failure is not None:
-            self.results[run.id] = (None, Failure(failure, "it failed"))
+            self.results[run.id] = (None, Failure(failure, "it failed", retry_at))
             return
         report: Report
         match run.role:
@@ -209,13 +284,16 @@ class Simulated:
 
     # ---- what people and CI do
 
-    def file_issue(self, priority: str = "") -> int:
-        number = len(self.issues) + 1
-        while number in self.issues or number in self.tasks:
-            number += 1
+    def file_issue(self, priority: str = "", *, project: str = PROJECT) -> int:
+        number = len(self.home) + 1
         labels = ("nightcrew", *([f"priority:{priority}"] if priority else []))
-        self.issues[number] = an_issue(number, labels=labels, created_at=self.tick(), updated_at=self.now)
+        self.home[number] = project
+        self.unclaimed[number] = None
+        self.issues[number] = an_issue(number, labels=labels, created_at=self.now, updated_at=self.now)
         return number
+
+    def key(self, number: int) -> TaskKey:
+        return TaskKey(self.home[number], number)
 
     def set_labels(self, number: int, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> None:
         if number in self.issues:
@@ -224,6 +302,9 @@ class Simulated:
             self.issues[number] = replace(issue, labels=(*kept, *add), updated_at=self.now)
 
     def set_status_by_hand(self, number: int, status: Status, *, cleanly: bool) -> None:
+        self.by_hand.add(number)
+        if status is Status.DONE:
+            self.ended_by_hand.add(number)
         others = tuple(old.label for old in Status if old is not status) if cleanly else ()
         self.set_labels(number, add=(status.label,), remove=others)
 
@@ -237,20 +318,38 @@ class Simulated:
     def change_pull(self, number: int, **fields: object) -> None:
         self.pulls[number] = replace(self.pulls[number], **fields)  # type: ignore[arg-type] # fields of the test
 
+    def move_base(self, project: str) -> None:
+        """Somebody else's work lands."""
+        self.bases[project] = self.new_sha(self.bases.get(project, ROOT))
+
     def push_by_hand(self, pull: int) -> None:
         sha = self.new_sha(self.pulls[pull].head_sha)
         self.branches[self.pulls[pull].head_ref] = sha
-        self.change_pull(pull, head_sha=sha)
+        self.set_head(pull, sha)
 
-    def open_pull(self, head_ref: str, head: Sha, base_ref: str) -> Pull:
-        number = 1000 + len(self.pulls)
-        self.pulls[number] = a_pull(number, head_ref=head_ref, head_sha=head, base_ref=base_ref, base_sha=ROOT)
-        return self.pulls[number]
+    def set_head(self, pull: int, sha: Sha) -> None:
+        if self.pulls[pull].head_sha != sha:
+            self.change_pull(pull, head_sha=sha)
+            self.moved.append(pull)
+
+    def open_pull(self, number: int, head: Sha, base_ref: str) -> Pull:
+        """The pull request of an issue's branch."""
+        pull = 1000 + len(self.pulls)
+        branch = self.tasks[number].branch
+        self.pulls[pull] = a_pull(
+            pull, head_ref=branch, head_sha=head, base_ref=base_ref, base_sha=self.base_of(number)
+        )  # fmt: skip
+        self.owner[pull] = number
+        self.moved.append(pull)
+        return self.pulls[pull]
 
     def merge(self, number: int) -> None:
         pull = self.pulls[number]
         merged = self.new_sha(pull.head_sha)
+        self.wrote[merged] = frozenset()
         self.pulls[number] = replace(pull, is_open=False, is_merged=True, merge_commit_sha=merged)
+        if pull.base_ref == BASE:
+            self.bases[self.home[self.owner[number]]] = merged
 
     def review(self, pull: int, state: ReviewState) -> None:
         found = self.reviews.setdefault(pull, [])

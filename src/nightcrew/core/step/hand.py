@@ -12,7 +12,7 @@ def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
     """The step that the issue itself asks for; None if it is open and its labels are as recorded."""
     task = view.task
     if issue is None:
-        if task.status is Status.DONE:
+        if task.status is Status.DONE and task.moving_to is None:
             return Stage()
         return act_on(FinishTask(task.key, task.status, merged=False, why="its issue was deleted or moved away"))
     if not issue.is_open:

@@ -1,0 +1,203 @@
+"""What must always be true, found from the truth and without the policies of the core. A rule that is broken raises
+Broken, with the rule's name."""
+
+from datetime import datetime
+
+from nightcrew.core.actions import AcceptPerson, Action, CollectRun, MergePull, MoveStatus, StartRun
+from nightcrew.core.decide import Decision, is_exclusive
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.known import Known
+from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.pull import CheckState, ReviewState
+from nightcrew.core.model.run import Role
+from nightcrew.core.model.world import World
+from nightcrew.core.reason import Wait
+from tests.simulation.core.truth import Simulated
+
+GOOD = (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
+
+# Waits end at a time, by themselves with what the next looks show, or with what a person does.
+TIMED = frozenset({"cooling", "running", "retrying"})
+SEEN = frozenset(
+    {
+        "acting", "agents_unknown", "authors_unknown", "base_unknown", "gate_waits", "issue_unknown", "merge_turn",
+        "pull_unknown", "session_unknown", "slot",
+    }
+)  # fmt: skip
+PERSONS = frozenset(
+    {"agent_not_usable", "blocked", "gate_shut", "no_agent", "no_agent_usable", "no_reviewer", "paused"}
+)
+
+
+class Broken(AssertionError):
+    """A rule does not hold."""
+
+    def __init__(self, rule: str, words: str) -> None:
+        super().__init__(f"{rule}: {words}")
+        self.rule = rule
+
+
+def hold(condition: bool, rule: str, *facts: object) -> None:
+    """The rule holds, or it is broken. Facts are only put into words then: this is called millions of times."""
+    if not condition:
+        raise Broken(rule, " ".join(map(str, facts)))
+
+
+# ---- of every decision
+
+
+def check_decision(sim: Simulated, world: World, decision: Decision) -> None:
+    """What must be true of each decision."""
+    hold(not decision.errors, "decided", next(iter(decision.errors.values()), ""))
+    hold(decision.wake_at is not None and decision.wake_at > world.now, "next look", decision.wake_at)
+    exclusive = [action.task for action in (*decision.actions, *world.in_flight) if is_exclusive(action)]
+    hold(len(exclusive) == len(set(exclusive)), "one action a task", exclusive)
+    acted = {action.task for action in decision.actions} | {action.task for action in world.in_flight}
+    for project in world.projects.values():
+        for view in project.tasks:
+            if view.task.status is not Status.DONE and view.task.key not in acted:
+                hold(view.task.key in decision.waits, "each task waits or is acted on", view.task.key)
+    for key, wait in decision.waits.items():
+        check_wait(key, wait)
+    for action in decision.actions:
+        _check_action(sim, world.now, action)
+    _check_room(sim, decision)
+
+
+def check_wait(key: TaskKey, wait: Wait) -> None:
+    """Every wait has a reason, and a time or what it waits for."""
+    code = wait.code
+    hold(bool(wait.words), "a reason to wait", key, wait)
+    if code in TIMED:
+        hold(wait.until_at is not None, "a next time", key, wait)
+    elif code in PERSONS:
+        hold(bool(wait.next), "a next time", key, "says to nobody what to do:", wait)
+    else:
+        hold(code in SEEN, "a next time", key, "say in tests/simulation/core/rule.py what ends this:", wait)
+
+
+def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
+    number = action.task.number
+    match action:
+        case StartRun():
+            _check_chosen(sim, now, action)
+            sight = sim.sights.get(number)
+            issue = sight.issue.value if sight is not None and isinstance(sight.issue, Known) else None
+            hold(issue is not None and issue.is_open, "work on open issues alone", action.key)
+        case CollectRun(lost=True):
+            hold(action.run not in sim.sessions, "nobody alive is lost", action.key)
+        case AcceptPerson():
+            hold(number in sim.by_hand, "a person's hand is a person's", action.key)
+        case MoveStatus(source=Status.BLOCKED, evidence=Evidence.PERSON):
+            block = sim.tasks[number].block
+            answered_at = sim.answers.get(number)
+            answered = block is not None and block.at is not None and answered_at is not None and answered_at > block.at
+            hold(answered, "only a person unblocks", action.key)
+        case _:
+            pass
+
+
+def _check_chosen(sim: Simulated, now: datetime, action: StartRun) -> None:
+    for row in sim.cooldowns.values():
+        covers = row.agent == action.agent and row.model in (None, action.model)
+        hold(not covers or row.until_at <= now, "no cooldown ignored", action.key, action.agent, row)
+    said_at = sim.vendor_says.get(action.agent, now)
+    hold(said_at <= now, "no cooldown ignored", action.key, action.agent, "its vendor said", said_at)
+    hold(action.agent not in sim.missing_programs, "installed agents alone", action.key)
+
+
+def _check_room(sim: Simulated, decision: Decision) -> None:
+    starts = [action for action in decision.actions if isinstance(action, StartRun)]
+    if not starts:
+        return
+    flying = [action for action, _ in sim.flying.values() if isinstance(action, StartRun)]
+    rows = {run.id for number in sim.active for run in sim.runs.get(number, []) if run.is_open}
+    claimed = {f"{a.task.number}-{a.role.value}-{a.attempt}" for a in (*flying, *starts)}
+    total = len(rows | claimed)
+    hold(total <= sim.settings.limits.max_runs, "room for runs", total, "runs at once")
+
+
+# ---- of single effects
+
+
+def check_start(sim: Simulated, action: StartRun) -> None:
+    """Never two author runs of a task, and no author reviews its own work."""
+    runs = sim.runs.get(action.task.number, [])
+    beside = any(run.is_open and run.role is Role.AUTHOR for run in runs)
+    hold(not beside, "one author at a time", action.key)
+    if action.role is Role.REVIEWER and action.head_sha is not None:
+        wrote = sim.wrote.get(action.head_sha, frozenset())
+        hold(action.agent not in wrote, "another agent reviews", action.key, action.agent)
+
+
+def check_merge(sim: Simulated, number: int, action: MergePull) -> None:
+    """Approved by another agent and green, both on exactly that head; wanted, ready and aimed right."""
+    sha, pull, project = action.head_sha, sim.pulls[action.pull], sim.project_of(number)
+    verdicts = [verdict for verdict in sim.verdicts.get(number, []) if verdict.head_sha == sha]
+    hold(bool(verdicts) and verdicts[-1].decision.value == "approve", "merged as approved", action.key)
+    hold(verdicts[-1].agent not in sim.wrote[sha], "merged as approved by another", action.key)
+    hold(pull.head_sha == sha, "merged at the approved head", action.key)
+    answers = sim.checks.get(sha, {})
+    real = {name: state for name, state in answers.items() if not name.startswith("nightcrew/")}
+    own = {f"nightcrew/{check.name}" for check in project.checks}
+    green = all(state in GOOD for state in real.values()) and all(answers.get(name) in GOOD for name in own)
+    hold(green and (bool(real) or bool(own)), "merged green", action.key, answers)
+    base = sim.base_of(number)[:10]
+    fresh = all(sim.notes[sha, name].endswith(base) for name in own)
+    hold(fresh, "merged green on the base that is", action.key)
+    labels = (*pull.labels, *sim.issues[number].labels)
+    hold(not set(labels) & set(project.merge.hold_labels), "not merged on hold", action.key)
+    hold(not pull.is_draft, "no draft merged", action.key)
+    hold(pull.mergeable is True, "no conflict merged", action.key)
+    hold(pull.base_ref == sim.tasks[number].base_ref, "merged into its base", action.key)
+    latest = {review.author: review.state for review in sim.reviews.get(pull.number, [])}
+    hold(ReviewState.CHANGES_REQUESTED not in latest.values(), "not merged against a person", action.key)
+
+
+def check_finish(sim: Simulated, number: int) -> None:
+    """A task ends with its merge, or with a person."""
+    pull = sim.pulls.get(sim.tasks[number].pull or 0)
+    merged = pull is not None and pull.is_merged
+    hold(merged or number in sim.ended_by_hand, "ended by merge or by hand", sim.key(number))
+
+
+def check_removal(sim: Simulated, number: int) -> None:
+    """Work is not removed under one who writes it."""
+    writing = any(run.task.number == number and run.role is Role.AUTHOR for run in sim.sessions.values())
+    hold(not writing, "no unsaved work removed", sim.key(number))
+
+
+# ---- of one task, after each step
+
+
+def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
+    """One author, one status, and nothing without bounds."""
+    task, project = sim.tasks[number], sim.project_of(number)
+    authors = [run for run in sim.runs.get(number, ()) if run.role is Role.AUTHOR]
+    bound = project.attempts + task.cycles
+    if len(authors) > 1:
+        hold(sum(run.id in sim.sessions for run in authors) <= 1, "one author at a time", number)
+        hold(sum(run.is_open for run in authors) <= 1, "one author at a time", number)
+    if len(authors) > bound:
+        counted = [run for run in authors[sim.resets.get(number, 0) :] if _counts(run)]
+        hold(len(counted) <= bound, "bounded attempts", number, len(counted), "of", bound)
+    hold(task.moving_to in (None, task.status), "an unfinished move is known", task)
+    hold(task.cycles <= project.review.cycles, "bounded rounds", task)
+    if is_acted_on or number in sim.by_hand or number not in sim.issues:
+        return
+    statuses = sim.statuses_on(number)
+    if task.moving_to is None:
+        hold(statuses == (task.status,), "one status label", number, task.status, statuses)
+    elif task.status is not Status.NEW:
+        hold(bool(statuses), "never without a status label", number)
+
+
+def _counts(run: object) -> bool:
+    outcome = getattr(run, "outcome", None)
+    failure = outcome.failure if outcome is not None else None
+    return failure is None or failure.kind.value not in WORLDS_FAULT
+
+
+WORLDS_FAULT = frozenset(
+    {"rate_limit", "usage_window", "credits", "auth", "model_not_found", "overloaded", "network", "billing"}
+)
