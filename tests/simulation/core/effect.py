@@ -27,7 +27,8 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
-from nightcrew.core.policy.merging import GateView, base_mark, evaluate
+from nightcrew.core.policy.checking import base_mark
+from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
 from tests.simulation.core.row import change_status, label_moved, save, set_label
 from tests.simulation.core.rule import check_finish, check_merge, check_removal

@@ -13,7 +13,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.run import Probe
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.policy import cooling, eligible, merging, retrying, reviewing, routing
+from nightcrew.core.policy import checking, cooling, eligible, merging, retrying, reviewing, routing
 from nightcrew.core.step import hand, live
 from tests.simulation.mutants.plant import Mutant, Swap
 
@@ -139,12 +139,14 @@ MUTANTS = (
     Mutant(
         "red_merges",
         "the gate does not look at checks",
-        (without(merging.has_green_checks), Swap(merging, "failed_checks", always(()))),
+        (without(merging.has_green_checks), Swap(checking, "failed_checks", always(()))),
     ),
     Mutant(
-        "pending_is_green", "a check that runs counts as success", (Swap(merging, "counted_checks", _pending_is_green),)
+        "pending_is_green",
+        "a check that runs counts as success",
+        (Swap(checking, "counted_checks", _pending_is_green),),
     ),
-    Mutant("stale_check", "an engine check counts on every base", (Swap(merging, "is_stale", always(False)),)),
+    Mutant("stale_check", "an engine check counts on every base", (Swap(checking, "is_stale", always(False)),)),
     Mutant("hold_ignored", "the gate does not look for hold labels", (without(merging.is_not_held),)),
     Mutant("draft_merges", "the gate does not look for drafts", (without(merging.is_not_draft),)),
     Mutant("objection_ignored", "a person's request for changes does not count", (without(merging.has_no_objection),)),
