@@ -18,6 +18,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role, RunOutcome, RunState
 from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.ports.store import Store, Validator
 from nightcrew.store import SqliteStore
 from tests.adapters.store.sample import (
@@ -382,6 +383,57 @@ class TestCooldowns:
             await store.save_cooldown(self.MODEL, event=an_event())
         async with opened() as store:
             assert await store.load_cooldowns() == (self.MODEL,)
+
+    async def test_what_it_is_counted_by_comes_back(self, opened):
+        counted = replace(self.MODEL, since_at=NOW, successes=2, run=RunId("01R"))
+        async with opened() as store:
+            await store.save_cooldown(self.MODEL)
+            await store.save_cooldown(counted)
+            assert await kinds(store) == []
+        async with opened() as store:
+            assert await store.load_cooldowns() == (counted,)
+
+    async def test_one_kind_is_cleared_by_itself(self, opened):
+        other = replace(self.MODEL, kind=FailureKind.HANG)
+        async with opened() as store:
+            for one in (self.MODEL, other):
+                await store.save_cooldown(one, event=an_event("cooled"))
+            hang = FailureKind.HANG
+            assert await store.clear_cooldowns(agent="claude", model="deep", kind=hang, event=an_event("cleared")) == 1
+            assert await store.clear_cooldowns(agent="claude", model="deep", kind=hang, event=an_event("again")) == 0
+            assert await store.load_cooldowns() == (self.MODEL,)
+            assert await kinds(store) == ["cooled", "cooled", "cleared"]
+
+
+class TestUnknownFailures:
+    ONE = UnknownFailure("claude", 1, "Odd thing 17 in /tmp/x1", NOW, NOW, RunId("01A"))
+
+    async def test_texts_of_one_shape_are_one_row(self, opened):
+        again = replace(self.ONE, text="Odd thing 18 in /tmp/y2", first_at=LATER, last_at=LATER, run=RunId("01B"))
+        async with opened() as store:
+            await store.record_unknown_failure(self.ONE)
+            await store.record_unknown_failure(self.ONE)
+            assert await store.load_unknown_failures() == (self.ONE,)
+            await store.record_unknown_failure(again)
+        async with opened() as store:
+            assert await store.load_unknown_failures() == (replace(again, first_at=NOW, count=2),)
+
+    async def test_agents_and_exit_codes_are_kept_apart(self, opened):
+        async with opened() as store:
+            for one in (self.ONE, replace(self.ONE, exit_code=2), replace(self.ONE, agent="codex")):
+                await store.record_unknown_failure(one)
+            found = await store.load_unknown_failures()
+            assert [(one.agent, one.exit_code) for one in found] == [("claude", 1), ("claude", 2), ("codex", 1)]
+
+    async def test_the_oldest_go_when_there_are_too_many(self, opened):
+        async with opened() as store:
+            for number in range(205):
+                at = NOW + timedelta(minutes=number)
+                words = "".join(chr(ord("a") + int(digit)) for digit in str(number))
+                await store.record_unknown_failure(replace(self.ONE, text=words, first_at=at, last_at=at))
+            found = await store.load_unknown_failures()
+            assert len(found) == 200
+            assert (found[0].text, found[-1].text) == ("cae", "f")
 
 
 class TestEvents:

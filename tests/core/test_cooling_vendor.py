@@ -44,7 +44,7 @@ def test_named_times_do_not_add_up():
         cooldown = cool(*known, retry_at=now + timedelta(hours=5), now=now)
         assert (cooldown.until_at, cooldown.count) == (now + timedelta(hours=5), 0)
         known, now = [cooldown], cooldown.until_at
-    base_s = TABLE[FailureKind.USAGE_WINDOW][0]
+    base_s = TABLE[FailureKind.USAGE_WINDOW].base_s
     assert cool(*known, now=now).until_at == now + timedelta(seconds=base_s)
 
 

@@ -65,7 +65,7 @@ async def test_retry_starts_anew_and_keeps_the_work(tmp_path):
     task = stage.task(key)
     assert (task.status, task.cycles, task.attempts, task.tried, task.block) == (Status.NEW, 0, 0, (), None)
     assert stage.statuses(key) == ("status:new",)
-    await stage.settle()
+    await stage.later(3600)
     assert stage.task(key).status is Status.DONE
     assert stage.runs(key, Role.AUTHOR)[3].head_sha == outcome_of(stage.runs(key, Role.AUTHOR)[0]).head_sha
 
@@ -162,7 +162,7 @@ async def test_unblock_after_a_review_without_verdict_reviews_again(tmp_path):
     await stage.settle()
     assert stage.block(key).code == "review_failed"
     await stage.facade.unblock_task(key)
-    await stage.settle()
+    await stage.later(3600)
     assert stage.task(key).status is Status.DONE
     assert len(stage.runs(key, Role.AUTHOR)) == 1
 

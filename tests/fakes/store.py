@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from nightcrew.core.errors import Bug, Conflict, Missing
+from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.cooldown import Cooldown
@@ -16,6 +17,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Change, Effect, Validator
 
@@ -32,6 +34,7 @@ class MemoryStore:
         self.verdicts: dict[RunId, Verdict] = {}
         self.review_ids: dict[RunId, int] = {}
         self.cooldowns: dict[tuple[str, str | None, str], Cooldown] = {}
+        self.unknown: dict[tuple[str, int, str], UnknownFailure] = {}
         self.events: list[Event] = []
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
@@ -187,19 +190,40 @@ class MemoryStore:
             )
         )
 
-    async def save_cooldown(self, cooldown: Cooldown, *, event: Event) -> None:
+    async def save_cooldown(self, cooldown: Cooldown, *, event: Event | None = None) -> None:
         self._check()
-        self._append(event)
+        if event is not None:
+            self._append(event)
+        else:
+            self.writes += 1
         self.cooldowns[cooldown.agent, cooldown.model, cooldown.kind.value] = cooldown
 
-    async def clear_cooldowns(self, *, agent: str, model: str | None, event: Event) -> int:
+    async def clear_cooldowns(
+        self, *, agent: str, model: str | None, event: Event, kind: FailureKind | None = None
+    ) -> int:
         self._check()
-        gone = [key for key in self.cooldowns if key[:2] == (agent, model)]
+        gone = [key for key in self.cooldowns if key[:2] == (agent, model) and (kind is None or key[2] == kind.value)]
         for key in gone:
             del self.cooldowns[key]
         if gone:
             self._append(event)
         return len(gone)
+
+    async def record_unknown_failure(self, failure: UnknownFailure) -> None:
+        self._check()
+        key = (failure.agent, failure.exit_code, failure.shape)
+        known = self.unknown.get(key)
+        self.writes += 1
+        if known is None:
+            self.unknown[key] = failure
+        elif known.run != failure.run:
+            self.unknown[key] = replace(failure, first_at=known.first_at, count=known.count + 1)
+        kept = sorted(self.unknown.items(), key=lambda item: (-item[1].last_at.timestamp(), item[0]))[:200]
+        self.unknown = dict(kept)
+
+    async def load_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        self._check()
+        return tuple(self.unknown.values())
 
     # events and the journal
 

@@ -18,7 +18,7 @@ from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
 from nightcrew.agents.stream import Line, Stream, find_count, find_moment, find_number, find_text, parse_stream
 from nightcrew.agents.vendor import VENDOR_PATTERNS
-from nightcrew.core.failures import FailureKind
+from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
@@ -27,10 +27,12 @@ from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limi
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
-    Pattern(r"cannot be launched inside another Claude Code session", FailureKind.CRASH, "V034"),
-    Pattern(r"Input must be provided either through stdin", FailureKind.CRASH, "V035"),
-    Pattern(r"cannot be used with root|unknown option|is already in use|No conversation found", FailureKind.CRASH,
-            "recorded claude/root-skip-perms, bad-flag, session-id-reused, resume-unknown"),
+    Pattern(r"cannot be launched inside another Claude Code session", FailureKind.CRASH, "V034", scope=Scope.NOBODY),
+    Pattern(r"Input must be provided either through stdin", FailureKind.CRASH, "V035", scope=Scope.NOBODY),
+    Pattern(r"cannot be used with root|unknown option", FailureKind.CRASH,
+            "recorded claude/root-skip-perms, bad-flag", scope=Scope.AGENT),
+    Pattern(r"is already in use|No conversation found", FailureKind.CRASH,
+            "recorded claude/session-id-reused, resume-unknown", scope=Scope.NOBODY),
     Pattern(r"exceeded the \d+ output token maximum", FailureKind.TRUNCATED, "2.1.197"),
     *VENDOR_PATTERNS,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from nightcrew.agents.stream import Line, find_count, find_text, parse_stream
 from nightcrew.agents.toml import render_toml
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.agents.worktree import find_git_folders
-from nightcrew.core.failures import FailureKind
+from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
@@ -28,8 +28,8 @@ from nightcrew.ports.runtime import ShowRule
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(r"Model metadata for .* not found|proceeding, even though", None, "V061; recorded codex/ok-json-danger"),
     Pattern(r"^(workdir|model|provider|approval|sandbox|session id|reasoning \w+): ", None, "recorded codex/ok-text"),
-    Pattern(r"no rollout found for thread id", FailureKind.CRASH, "recorded codex/resume-unknown"),
-    Pattern(r"Not inside a trusted directory", FailureKind.PERMISSION, "agent-clis 4"),
+    Pattern(r"no rollout found for thread id", FailureKind.CRASH, "recorded codex/resume-unknown", scope=Scope.NOBODY),
+    Pattern(r"Not inside a trusted directory", FailureKind.PERMISSION, "agent-clis 4", scope=Scope.AGENT),
     *VENDOR_PATTERNS,
 )
 

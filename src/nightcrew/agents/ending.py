@@ -21,13 +21,14 @@ from typing import Any
 from nightcrew.agents.pattern import STATUS_KINDS, Named, Pattern, find_kind
 from nightcrew.agents.stream import strip_terminal
 from nightcrew.agents.waiting import add_retry_at
-from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.failures import Failure, FailureKind, Scope
 from nightcrew.core.model.report import AuthorReport, Report, ReportedOutcome, Usage
 from nightcrew.core.report import ReportError, clean_text, parse_report, read_report
 from nightcrew.ports.agent import Reading, RunOutput
 
 _DETAIL_LIMIT = 400
 _LAST_LINES = 40
+_UNKNOWN_LIMIT = 2_000
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>]+", re.IGNORECASE)
 _STACK = re.compile(r"at .*[(:]\d*|at async |[{}\[\],;]*$")
 _SIGNALS = {129: "HUP", 130: "INT", 131: "QUIT", 134: "ABRT", 137: "KILL", 139: "SEGV", 143: "TERM"}
@@ -71,7 +72,8 @@ def judge(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Rea
             return _reading(ending, report=report)
         told = report
     if (failure := _find_failure(output, ending, patterns)) is not None:
-        return _reading(ending, failure=failure)
+        unknown = _find_unknown(output, ending, patterns) if failure.kind is FailureKind.CRASH else ""
+        return _reading(ending, failure=failure, unknown=unknown)
     for report in _reports_said(output, ending):
         if isinstance(report, ReportError):
             told = told or report
@@ -80,14 +82,28 @@ def judge(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Rea
     return _reading(ending, failure=_unreported(ending, told, written=output.report is not None))
 
 
-def explain_failure(kind: FailureKind, *words: str) -> Failure:
+def explain_failure(kind: FailureKind, *words: str, scope: Scope | None = None) -> Failure:
     """A failure with its words as one safe line: no terminal codes, no addresses (they may hold secrets)."""
+    return Failure(kind, _safe_line(words, limit=_DETAIL_LIMIT), scope=scope)
+
+
+def _safe_line(words: Iterable[str], *, limit: int) -> str:
     line = " ".join(" ".join(strip_terminal(word) for word in words if word).split())
-    return Failure(kind, clean_text(_ADDRESS.sub("<address>", line), limit=_DETAIL_LIMIT))
+    return clean_text(_ADDRESS.sub("<address>", line), limit=limit)
 
 
-def _reading(ending: Ending, *, report: Report | None = None, failure: Failure | None = None) -> Reading:
-    return Reading(report, failure, ending.usage, ending.session)
+def _reading(
+    ending: Ending, *, report: Report | None = None, failure: Failure | None = None, unknown: str = ""
+) -> Reading:
+    return Reading(report, failure, ending.usage, ending.session, unknown)
+
+
+def _find_unknown(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> str:
+    """What it said of its failure, if that is in no table: whether a new pattern is needed is for people to see."""
+    if output.timed_out or output.error or output.exit_code in _SIGNALS or ending.kind or ending.status:
+        return ""
+    said = ending.errors or tuple(line for line in (*_lines(output.stderr), *ending.channel) if not _STACK.match(line))
+    return "" if find_kind(patterns, said) else _safe_line(said[-_LAST_LINES:], limit=_UNKNOWN_LIMIT)
 
 
 def _reports_said(output: RunOutput, ending: Ending) -> list[Report | ReportError]:
@@ -138,7 +154,7 @@ def _name(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> Fai
 
 def _failure(output: RunOutput, ending: Ending, named: Named, *, said: Iterable[str], prefix: str = "") -> Failure:
     others = [line for message in said for line in message.split("\n")][:_LAST_LINES]
-    failure = explain_failure(named.kind, prefix, named.line)
+    failure = explain_failure(named.kind, prefix, named.line, scope=named.scope)
     return add_retry_at(failure, output, named=named, others=others, fields=ending.waits, said_at=ending.said_at)
 
 

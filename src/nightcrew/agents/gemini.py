@@ -28,7 +28,7 @@ from nightcrew.agents.stream import (
 )
 from nightcrew.agents.vendor import PACIFIC, VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
-from nightcrew.core.failures import FailureKind
+from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
@@ -37,7 +37,9 @@ from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(r"^YOLO mode|^Warning: |^\[STARTUP\]|^Approval mode overridden", None, "recorded gemini/ok-json-yolo"),
-    Pattern(r"not running in a trusted directory", FailureKind.PERMISSION, "recorded gemini/untrusted"),
+    Pattern(
+        r"not running in a trusted directory", FailureKind.PERMISSION, "recorded gemini/untrusted", scope=Scope.AGENT
+    ),
     Pattern(
         r"must specify the GEMINI_API_KEY|set an Auth method|Invalid auth method",
         FailureKind.AUTH,

@@ -16,7 +16,7 @@ from nightcrew.agents.pattern import Pattern
 from nightcrew.agents.stream import Line, find_count, find_moment, find_number, find_text, parse_object, parse_stream
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
-from nightcrew.core.failures import FailureKind
+from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
@@ -25,7 +25,7 @@ from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(r"permission requested: .*auto-rejecting", FailureKind.PERMISSION, "recorded opencode/ask-in-run"),
-    Pattern(r"Session not found|Resource not found", FailureKind.CRASH, "1.18.33"),
+    Pattern(r"Session not found|Resource not found", FailureKind.CRASH, "1.18.33", scope=Scope.NOBODY),
     *VENDOR_PATTERNS,
 )
 

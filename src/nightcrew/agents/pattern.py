@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nightcrew.core.failures import FailureKind
+from nightcrew.core.failures import FailureKind, Scope
 
 _LINE_LIMIT = 4_000
 
@@ -14,21 +14,24 @@ _LINE_LIMIT = 4_000
 class Pattern:
     """Words (a regular expression, letter case ignored) that mean a kind of failure, and where they were seen. Without
     a kind they are a mere warning, and their line is passed over. `zone` is the IANA zone in which who says this prints
-    its times and ends its days, where it is not that of the machine."""
+    its times and ends its days, where it is not that of the machine. `scope` is whom they are about, where they say
+    so."""
 
     words: str
     kind: FailureKind | None
     source: str
     zone: str = ""
+    scope: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A kind of failure, the line that named it, and the zone of its pattern."""
+    """A kind of failure, the line that named it, and the zone and scope of its pattern."""
 
     kind: FailureKind
     line: str
     zone: str = ""
+    scope: Scope | None = None
 
 
 STATUS_KINDS = {
@@ -68,7 +71,7 @@ def find_kind(patterns: Sequence[Pattern], messages: Iterable[str]) -> Named | N
         if known is None:
             serious.append(line)
         elif known.kind is not None:
-            return Named(known.kind, line, known.zone)
+            return Named(known.kind, line, known.zone, known.scope)
     for line in serious:
         named = _STATUS.search(line)
         if named and (kind := STATUS_KINDS.get(int(named["one"] or named["two"]))):

@@ -1,13 +1,14 @@
 """The words of model vendors about limits and refusals, whichever CLI passes them on.
 
 Order matters: particular words first (a 401 about credits is credits, a 403 about a billing cycle is billing). Times
-that a vendor names are read by `waiting`. `source` is a row of tests/data/vendor-messages.md or a recorded run.
+that a vendor names are read by `waiting`. `source` is a row of tests/data/vendor-messages.md or a recorded run. A scope
+stands where the words name the account, the plan or the CLI itself, or else one model against what is usual.
 """
 
 from collections.abc import Mapping
 
 from nightcrew.agents.pattern import Pattern
-from nightcrew.core.failures import FailureKind
+from nightcrew.core.failures import FailureKind, Scope
 
 BEIJING, PACIFIC = "Asia/Shanghai", "America/Los_Angeles"
 
@@ -22,13 +23,16 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
             FailureKind.USAGE_WINDOW, "V111, V112, V113 glm", BEIJING),
     Pattern(r"usage limit exceeded \(2056\)", FailureKind.USAGE_WINDOW, "V104 minimax"),
     Pattern(r"free quota used|free_quota_exceeded", FailureKind.USAGE_WINDOW, "V109 minimax"),
-    Pattern(r"FreeUsageLimitError|free usage exceeded", FailureKind.USAGE_WINDOW, "V065, V066, V067 opencode"),
-    Pattern(r"usage limit for this billing cycle|monthly quota|no active plan|status_code\W{0,4}1004\b",
-            FailureKind.BILLING, "V097 kimi, V110 minimax, V133"),
+    Pattern(r"FreeUsageLimitError|free usage exceeded", FailureKind.USAGE_WINDOW, "V065, V066, V067 opencode",
+            scope=Scope.ACCOUNT),
+    Pattern(r"no active plan|status_code\W{0,4}1004\b", FailureKind.BILLING, "V110 minimax", scope=Scope.ACCOUNT),
+    Pattern(r"usage limit for this billing cycle|monthly quota", FailureKind.BILLING, "V097 kimi, V133"),
     Pattern(r"\d+-hour usage limit|usage limit for this period", FailureKind.USAGE_WINDOW, "V099, V101 kimi"),
-    Pattern(r"usage_limit_reached|hit your (session|usage|weekly) limit|usage limit reached|weekly limit reached",
-            FailureKind.USAGE_WINDOW, "V001 to V011 claude, V037 to V044 codex, V111 glm"),
-    Pattern(r"(primary|secondary)[^,;]*used\D{0,10}100\b", FailureKind.USAGE_WINDOW, "V045 codex"),
+    Pattern(r"usage_limit_reached|hit your (session|usage|weekly) limit|usage limit reached",
+            FailureKind.USAGE_WINDOW, "V001 to V009 claude, V037 to V044 codex", scope=Scope.ACCOUNT),
+    Pattern(r"weekly limit reached", FailureKind.USAGE_WINDOW, "V011 claude", scope=Scope.MODEL),
+    Pattern(r"(primary|secondary)[^,;]*used\D{0,10}100\b", FailureKind.USAGE_WINDOW, "V045 codex",
+            scope=Scope.ACCOUNT),
     Pattern(r"quotaId\W+\w*PerDay", FailureKind.USAGE_WINDOW, "V083 gemini", PACIFIC),
     # Money.
     Pattern(r"credit balance is too low|insufficient[ _]balance|\(1008\)|credit limit reached|insufficient_credits",
@@ -38,8 +42,9 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
     Pattern(r"model\b.{0,200}\b(does not exist|not found|is not supported|not deployed)|issue with the selected model"
             r"|model_not_found|ModelNotFoundError|(^|failed: )model: \S+$", FailureKind.MODEL_NOT_FOUND,
             "V027 claude, V053, V055 codex, V071 opencode; recorded codex/http404, opencode/http404, gemini/http404"),
-    Pattern(r"must be verified to use the model|PERMISSION_DENIED|free tier can only be used", FailureKind.PERMISSION,
-            "V056 codex, V090 gemini, V069 opencode"),
+    Pattern(r"PERMISSION_DENIED|free tier can only be used", FailureKind.PERMISSION, "V090 gemini, V069 opencode",
+            scope=Scope.ACCOUNT),
+    Pattern(r"must be verified to use the model", FailureKind.PERMISSION, "V056 codex"),
     Pattern(r"violate our Usage Policy|content filtering policy|content_filter", FailureKind.CONTENT_FILTER,
             "V029, V031 claude"),
     # Who is asking.
@@ -48,17 +53,20 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
             r"|not logged in|refresh token was revoked|provider\.auth_error|Failed to authenticate",
             FailureKind.AUTH, "V019 to V023 claude, V051, V063 codex; recorded gemini/http401, kimi/http401"),
     # Too much at once.
-    Pattern(r"\bcode\W{0,4}1302\b|High concurrency usage", FailureKind.RATE_LIMIT, "V115 glm"),
+    Pattern(r"\bcode\W{0,4}1302\b|High concurrency usage", FailureKind.RATE_LIMIT, "V115 glm", scope=Scope.AGENT),
+    Pattern(r"your account's rate limit|organization max RPM", FailureKind.RATE_LIMIT, "V014 claude, V096 kimi",
+            scope=Scope.ACCOUNT),
     Pattern(r"rate_limit_reached_error|too many requests|max RPM|rate_limit_exceeded|rate limit|RateLimitError"
             r"|provider\.rate_limit|Resource exhausted|RESOURCE_EXHAUSTED|Request rejected \(429\)",
-            FailureKind.RATE_LIMIT, "V014 claude, V047 codex, V068 opencode, V082 gemini, V094, V096 kimi"),
+            FailureKind.RATE_LIMIT, "V047 codex, V068 opencode, V082 gemini, V094 kimi"),
     Pattern(r"overloaded|is at capacity|server_is_overloaded|\bUNAVAILABLE\b", FailureKind.OVERLOADED,
             "V016, V017 claude; recorded codex/http529, gemini/http503"),
     # The way there.
+    Pattern(r"network error: |Upstream idle timeout", FailureKind.NETWORK, "V074, V075 opencode", scope=Scope.MODEL),
     Pattern(r"unable to connect|connection (refused|failed|error|reset)|error sending request|waiting for network"
             r"|network error|fetch failed|stream disconnected|idle timeout|\bECONN\w+|ENOTFOUND|SocketError"
             r"|socket hang up|Request timed out|other side closed|^terminated$", FailureKind.NETWORK,
-            "V032 claude, V058, V060 codex, V074, V075 opencode; recorded gemini/drop, gemini/refused"),
+            "V032 claude, V058, V060 codex; recorded gemini/drop, gemini/refused"),
 )  # fmt: skip
 
 CLI_PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
@@ -67,15 +75,17 @@ CLI_PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
         Pattern(r"API key credit limit reached", FailureKind.CREDITS, "V126"),
     ),
     "copilot": (
-        Pattern(r"hit a rate limit.*try again in \d+ (hours?|days?)", FailureKind.USAGE_WINDOW, "V131"),
-        Pattern(r"exceeded your premium request allowance", FailureKind.USAGE_WINDOW, "V132"),
+        Pattern(
+            r"hit a rate limit.*try again in \d+ (hours?|days?)", FailureKind.USAGE_WINDOW, "V131", scope=Scope.AGENT
+        ),
+        Pattern(r"exceeded your premium request allowance", FailureKind.USAGE_WINDOW, "V132", scope=Scope.MODEL),
         Pattern(r"exceeded your monthly quota", FailureKind.BILLING, "V133"),
         Pattern(r"Session was not created with authentication info", FailureKind.AUTH, "V134"),
     ),
     "cursor": (
-        Pattern(r"hit your usage limit|usage limits will reset", FailureKind.USAGE_WINDOW, "V118"),
+        Pattern(r"hit your usage limit|usage limits will reset", FailureKind.USAGE_WINDOW, "V118", scope=Scope.AGENT),
         Pattern(r"\[resource_exhausted\]", FailureKind.USAGE_WINDOW, "V119"),
-        Pattern(r"Workspace Trust Required", FailureKind.PERMISSION, "V120"),
+        Pattern(r"Workspace Trust Required", FailureKind.PERMISSION, "V120", scope=Scope.AGENT),
         Pattern(r"Failed to open browser for login", FailureKind.AUTH, "V121"),
     ),
     "kimi": (Pattern(r"^See log:", None, "recorded kimi/http429-streamjson"),),

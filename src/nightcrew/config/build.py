@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
 from nightcrew.config.project import ProjectEntry
 from nightcrew.core.model.route import Complexity
@@ -52,6 +53,7 @@ def build_settings(
             timeouts_s={level: getattr(file.limits.timeouts, level.value) for level in Complexity},
             review_timeout_s=file.limits.review_timeout,
         ),
+        cooldowns=build_cooldowns(file.cooldowns),
         interval_s=file.interval,
         sandbox=file.sandbox,
         generation=generation,

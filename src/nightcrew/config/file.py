@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, JsonValue
 
+from nightcrew.config.cooldown import CooldownTable
 from nightcrew.config.project import ProjectEntry, ProjectKeys
 from nightcrew.config.section import Section
 from nightcrew.config.value import (
@@ -139,4 +140,5 @@ class ConfigFile(Section):
         "The sandbox around agents, setup commands and checks; `auto`: that of this system, if it works.",
         Settings().sandbox,
     )
+    cooldowns: CooldownTable = key("How long agents and models rest, by kind of failure.", CooldownTable())
     interval: Duration = key("Time between two looks at the forges.", Settings().interval_s, ge=0.1, le=3600)

@@ -21,6 +21,14 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "timeouts": {level.value: render_duration(value) for level, value in limits.timeouts_s.items()},
             "review_timeout": render_duration(limits.review_timeout_s),
         },
+        "cooldowns": {
+            kind.value: {
+                "base": render_duration(rule.base_s),
+                "max": render_duration(rule.max_s),
+                "scope": rule.scope.value,
+            }
+            for kind, rule in settings.cooldowns.items()
+        },
         "router": {
             "mode": router.mode.value,
             "agent": router.agent or None,

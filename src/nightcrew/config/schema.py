@@ -91,7 +91,8 @@ def _takes(field: FieldInfo, *, inner: Any) -> str:
 
 
 def _is_duration(field: FieldInfo) -> bool:
-    return any(getattr(part, "func", None) is parse_duration for part in field.metadata)
+    optional = [part for member in get_args(field.annotation) for part in getattr(member, "__metadata__", ())]
+    return any(getattr(part, "func", None) is parse_duration for part in (*field.metadata, *optional))
 
 
 def _default(field: FieldInfo) -> str:

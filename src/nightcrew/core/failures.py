@@ -27,10 +27,22 @@ class FailureKind(Enum):
     BAD_OUTPUT = "bad_output"
 
 
+class Scope(Enum):
+    """What a failure says about whom else: one model; the account of its provider, and so every model there; the whole
+    agent; or nobody, as what went wrong lies in how it was started."""
+
+    MODEL = "model"
+    ACCOUNT = "account"
+    AGENT = "agent"
+    NOBODY = "nobody"
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failure: its kind, what was said (one line, as seen), and when the vendor said to try again."""
+    """One failure: its kind, what was said (one line, as seen), when the vendor said to try again, and whom it is about
+    as far as the words say so (None: what is usual for the kind)."""
 
     kind: FailureKind
     detail: str
     retry_at: datetime | None = None
+    scope: Scope | None = None

@@ -65,12 +65,14 @@ class RunOutput:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How the adapter reads it: a report in the strict shape of the role, or a failure; never both None. What is
-    unclear is a failure. `session` is the CLI's own session id, for resuming."""
+    unclear is a failure. `session` is the CLI's own session id, for resuming. `unknown` is what the CLI said of a
+    failure that no pattern knows, kept for study."""
 
     report: Report | None
     failure: Failure | None
     usage: Usage = Usage()
     session: str = ""
+    unknown: str = ""
 
 
 class Access(StrEnum):

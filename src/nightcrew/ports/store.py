@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
@@ -12,6 +13,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 
 
@@ -115,9 +117,25 @@ class Store(Protocol):
 
     async def load_cooldowns(self) -> tuple[Cooldown, ...]: ...
 
-    async def save_cooldown(self, cooldown: Cooldown, *, event: Event) -> None: ...
+    async def save_cooldown(self, cooldown: Cooldown, *, event: Event | None = None) -> None:
+        """Insert, or replace the row of the same agent, model and kind. Without an event only its counting changes."""
+        ...
 
-    async def clear_cooldowns(self, *, agent: str, model: str | None, event: Event) -> int: ...
+    async def clear_cooldowns(
+        self, *, agent: str, model: str | None, event: Event, kind: FailureKind | None = None
+    ) -> int:
+        """How many rows of exactly this agent and model went (`model` None: the whole agent's own, not those of its
+        models), those of one kind or all; `event` only if any went."""
+        ...
+
+    async def record_unknown_failure(self, failure: UnknownFailure) -> None:
+        """Keep a text that no pattern knows, or count one more of its shape (a run once). The oldest go when there are
+        too many."""
+        ...
+
+    async def load_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        """The newest first."""
+        ...
 
     async def record_event(self, event: Event) -> int: ...
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from aiosqlite import Connection
 
 from nightcrew.core.errors import Denied
+from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
@@ -17,6 +18,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Change, Effect, Validator
@@ -26,6 +28,7 @@ from nightcrew.store import event as events
 from nightcrew.store import route as routes
 from nightcrew.store import run as runs
 from nightcrew.store import task as tasks
+from nightcrew.store import unknown
 from nightcrew.store import validator as validators_
 from nightcrew.store import value as values
 from nightcrew.store import verdict as verdicts
@@ -169,12 +172,21 @@ class SqliteStore:
     async def load_cooldowns(self) -> tuple[Cooldown, ...]:
         return await self._read(cooldowns.load_cooldowns)
 
-    async def save_cooldown(self, cooldown: Cooldown, *, event: Event) -> None:
+    async def save_cooldown(self, cooldown: Cooldown, *, event: Event | None = None) -> None:
         await self._write(lambda db: cooldowns.save_cooldown(db, cooldown, event=event))
 
-    async def clear_cooldowns(self, *, agent: str, model: str | None, event: Event) -> int:
-        """`model` None clears the whole agent's own rows, not those of its models; `event` only if any went."""
-        return await self._write(lambda db: cooldowns.clear_cooldowns(db, agent=agent, model=model, event=event))
+    async def clear_cooldowns(
+        self, *, agent: str, model: str | None, event: Event, kind: FailureKind | None = None
+    ) -> int:
+        return await self._write(
+            lambda db: cooldowns.clear_cooldowns(db, agent=agent, model=model, event=event, kind=kind)
+        )
+
+    async def record_unknown_failure(self, failure: UnknownFailure) -> None:
+        await self._write(lambda db: unknown.record_unknown_failure(db, failure))
+
+    async def load_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        return await self._read(unknown.load_unknown_failures)
 
     # events and the journal
 

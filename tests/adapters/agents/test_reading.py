@@ -310,3 +310,39 @@ def test_a_detail_is_one_safe_line():
     assert failure.detail.startswith("API Error: see <address>")
     assert len(failure.detail) <= 400
     assert "\x1b" not in failure.detail
+
+
+def test_words_of_a_failure_that_no_pattern_knows_are_kept_for_study():
+    odd = "Flux capacitor is out of phase at https://x.invalid/?key=abc"
+    for output in (
+        make_output(lines(result(odd, is_error=True)), exit_code=1),
+        make_output(stderr=f"{odd}\n    at run (x.js:1:2)\n", exit_code=7),
+        make_output(odd, exit_code=1),
+    ):
+        reading = CLAUDE.read(output)
+        assert reading.failure is not None
+        assert reading.failure.kind is K.CRASH
+        assert reading.unknown == "Flux capacitor is out of phase at <address>"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        make_output(lines(result("Overloaded", is_error=True)), exit_code=1),
+        make_output(lines(result("Odd.", is_error=True, api_error_status=502)), exit_code=1),
+        make_output(stderr="Odd.", exit_code=137),
+        make_output(stderr="Odd.", exit_code=1, timed_out=True),
+        make_output(exit_code=127, error="no such program"),
+        make_output(stderr="unknown option --x", exit_code=1),
+        make_output(exit_code=1),
+        make_output(said(CLAUDE, "Odd."), exit_code=0),
+    ],
+)
+def test_what_is_known_or_says_nothing_is_not_kept(output):
+    assert CLAUDE.read(output).unknown == ""
+
+
+def test_what_is_kept_is_bounded():
+    reading = CODEX.read(make_output(stderr="\n".join(f"odd {n} " + "y" * 500 for n in range(2_000)), exit_code=1))
+    assert len(reading.unknown) <= 2_000
+    assert "odd 1999" in CODEX.read(make_output(stderr="odd 1\nodd 1999", exit_code=1)).unknown

@@ -1,8 +1,12 @@
 """What wins over what."""
 
+from dataclasses import replace
+
 import pytest
 
 from nightcrew.config.load import parse_configuration, parse_project_file
+from nightcrew.core.failures import FailureKind, Scope
+from nightcrew.core.model.cooldown import COOLDOWN_RULES
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
@@ -188,3 +192,13 @@ def test_applying_again_with_other_repositories_starts_from_the_owners_files():
     assert configuration.apply({"a/b": overlay}, generation=2).projects["a/b"].merge.required_checks == ("x",)
     assert configuration.apply() == first
     assert configuration.apply(generation=3).generation == 3
+
+
+def test_a_rule_of_cooling_changes_what_it_names_and_nothing_else():
+    made = read("cooldowns: {rate_limit: {base: 30s}, hang: {scope: agent, max: 5h}}").cooldowns
+    assert made[FailureKind.RATE_LIMIT] == replace(COOLDOWN_RULES[FailureKind.RATE_LIMIT], base_s=30.0)
+    assert made[FailureKind.HANG] == replace(COOLDOWN_RULES[FailureKind.HANG], scope=Scope.AGENT, max_s=18_000.0)
+    changed = {FailureKind.RATE_LIMIT, FailureKind.HANG}
+    assert {kind: rule for kind, rule in made.items() if kind not in changed} == {
+        kind: rule for kind, rule in COOLDOWN_RULES.items() if kind not in changed
+    }

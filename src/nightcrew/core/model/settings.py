@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
 from nightcrew.core.model.route import Complexity
 
 
@@ -217,6 +219,7 @@ class Settings:
     forges: Mapping[str, ForgeSettings] = field(default_factory=dict)
     router: RouterSettings = RouterSettings()
     limits: Limits = Limits()
+    cooldowns: Mapping[FailureKind, CooldownRule] = field(default_factory=lambda: COOLDOWN_RULES)
     interval_s: float = 45.0
     sandbox: SandboxKind = SandboxKind.AUTO
     generation: int = 1

@@ -14,10 +14,10 @@ from nightcrew.core.model.report import ReviewReport
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
-from nightcrew.core.policy.cooling import cooldown_after
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.words import render_commit_message
 from nightcrew.engine.effect.brief import REPORT_FILE, write_private
+from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns
 from nightcrew.engine.effect.leak import mask_failure, mask_report
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.agent import Reading, RunOutput
@@ -67,12 +67,13 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
         await _record_verdict(means, run, outcome.report, run.head_sha)
     await _clean_up(means, run)
     await _mask_folder(means, run)
+    await keep_unknown(means, run, reading)
+    if outcome.failure is None or not _ended_from_outside(means, run):
+        await settle_cooldowns(means, ended)
     data = {"failure": outcome.failure.kind.value} if outcome.failure else {}
     event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
     await means.ports.store.save_run(ended, event=replace(event, data={**data, "role": run.role.value}))
     means.started_with.pop(run.id, None)
-    # After the row, so that a run that is collected twice counts once.
-    await _cool(means, ended)
     return Done()
 
 
@@ -185,27 +186,6 @@ def _ended_from_outside(means: Means, run: Run) -> bool:
     except Invalid:
         return False
     return result is None or result.error.startswith("stopped by")
-
-
-async def _cool(means: Means, run: Run) -> None:
-    """A failure of the agent or its vendor cools it; work that ended well ends the counting."""
-    store, outcome = means.ports.store, run.outcome
-    if outcome is None or (outcome.failure is not None and _ended_from_outside(means, run)):
-        return
-    known = await store.load_cooldowns()
-    now = means.ports.clock.now()
-    if outcome.failure is None:
-        event = means.event("cooldown.cleared", f"{run.agent} worked", task=run.task, run=run.id)
-        for scope in dict.fromkeys((run.model or None, None)):
-            rows = [row for row in known if row.agent == run.agent and row.model == scope]
-            # One that is in force came up while this run was at work already, and says more about what comes next.
-            if rows and all(row.until_at <= now for row in rows):
-                await store.clear_cooldowns(agent=run.agent, model=scope, event=event)
-        return
-    cooldown = cooldown_after(outcome.failure, agent=run.agent, model=run.model, known=known, now=now)
-    if cooldown is not None:
-        why = f"{run.agent}: {outcome.failure.kind.value}, until {cooldown.until_at:%Y-%m-%d %H:%M} UTC"
-        await store.save_cooldown(cooldown, event=means.event("cooldown.set", why, task=run.task, run=run.id))
 
 
 async def _mask_folder(means: Means, run: Run) -> None:
