@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from nightcrew.core.actions import CollectRun, StartRun
+from nightcrew.core.errors import Missing
 from nightcrew.core.failures import Failure, FailureKind, Scope
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown, CooldownRule
@@ -65,12 +66,36 @@ async def test_a_task_goes_on_when_a_cooldown_is_cleared_by_hand(tmp_path):
     key = stage.file()
     await stage.settle()
     assert stage.wait(key).code == "cooling"
-    await stage.store.clear_cooldowns(agent="ann", model=None, event=stage.means.event("cooldown.cleared", "by hand"))
+    assert [row.agent for row in await stage.facade.list_cooldowns()] == ["ann", "bob"]
+    answer = await stage.facade.clear_cooldowns(agent="ann")
+    assert (answer.changed, answer.words) == (True, "ann may be used again")
+    assert stage.loop._woken.is_set()
     await stage.until(lambda: stage.task(key).status is Status.NEEDS_REVIEW)
     assert starts(stage) == ["ann"]
-    await stage.store.clear_cooldowns(agent="bob", model=None, event=stage.means.event("cooldown.cleared", "by hand"))
+    await stage.facade.clear_cooldowns(agent=None)
     await stage.settle()
     assert stage.task(key).status is Status.DONE
+    assert stage.events("cooldown.cleared") == [
+        "ann may be used again: a person said so",
+        "bob may be used again: a person said so",
+    ]
+
+
+async def test_clearing_one_model_says_what_still_holds_it_back(tmp_path):
+    stage = Stage(tmp_path)
+    for model in (None, "a/b", "a/*", "c"):
+        await cool(stage, "ann", 5, model=model)
+    await cool(stage, "bob", -1, count=4)
+    answer = await stage.facade.clear_cooldowns(agent="ann", model="a/b")
+    assert answer.words == "ann:a/b may be used again; ann, ann:a/* is still cooled"
+    assert {row.model for row in await stage.facade.list_cooldowns()} == {None, "a/*", "c"}
+    assert (await stage.facade.clear_cooldowns(agent="ann", model="zz")).words.startswith("ann:zz is not cooled")
+    assert (await stage.facade.clear_cooldowns(agent="bob")).words == "bob is not cooled"
+    assert {row.agent for row in stage.store.cooldowns.values()} == {"ann"}
+    with pytest.raises(Missing):
+        await stage.facade.clear_cooldowns(agent="nobody")
+    assert (await stage.facade.clear_cooldowns(agent="ann")).data == {"cleared": 3}
+    assert (await stage.facade.clear_cooldowns(agent=None)).changed is False
 
 
 async def test_a_routed_task_waits_where_it_is_with_no_attempt_used(tmp_path):

@@ -12,10 +12,12 @@ from datetime import UTC, datetime, timedelta
 from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, Problem, Unavailable
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
 from nightcrew.ports.service import (
@@ -85,6 +87,8 @@ class FakeService:
         self.events: list[Event] = []
         self.projects: dict[str, ProjectStatus] = {}
         self.agents: list[AgentStatus] = []
+        self.cooldowns: list[Cooldown] = []
+        self.unknown: list[UnknownFailure] = []
         self.problems: tuple[str, ...] = ()
         self.config: Mapping[str, object] = {}
         self.config_problems: tuple[Problem, ...] = ()
@@ -263,6 +267,19 @@ class FakeService:
         if key not in self.sessions:
             raise Missing(f"no session of {key} lives")
         return self.sessions[key]
+
+    async def list_cooldowns(self) -> tuple[Cooldown, ...]:
+        return tuple(self.cooldowns)
+
+    async def clear_cooldowns(self, *, agent: str | None, model: str | None = None) -> Answer:
+        if agent is not None and agent not in {row.agent for row in self.cooldowns}:
+            raise Missing(f"there is no agent {agent}")
+        left = [row for row in self.cooldowns if not (agent in {None, row.agent} and model in {None, row.model})]
+        changed, self.cooldowns = left != self.cooldowns, left
+        return Answer(changed, f"cleared {agent or 'all'}" if changed else "nothing is cooled")
+
+    async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        return tuple(self.unknown)
 
     async def wake(self) -> Answer:
         self._may_write()

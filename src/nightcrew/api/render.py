@@ -10,6 +10,7 @@ from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewRep
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run, RunOutcome
 from nightcrew.core.model.task import Block
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
 from nightcrew.ports.service import (
@@ -187,12 +188,34 @@ def _agent(agent: AgentStatus) -> Json:
     }
 
 
+def render_cooldowns(cooldowns: Sequence[Cooldown]) -> Json:
+    return {"cooldowns": [_cooldown(cooldown) for cooldown in cooldowns]}
+
+
+def render_unknown_failures(failures: Sequence[UnknownFailure]) -> Json:
+    return {
+        "failures": [
+            {
+                "agent": failure.agent,
+                "exit_code": failure.exit_code,
+                "text": failure.text,
+                "count": failure.count,
+                "first_at": render_moment(failure.first_at),
+                "last_at": render_moment(failure.last_at),
+                "run": failure.run,
+            }
+            for failure in failures
+        ]
+    }
+
+
 def _cooldown(cooldown: Cooldown) -> Json:
     return {
         "agent": cooldown.agent,
         "model": cooldown.model,
         "kind": cooldown.kind.value,
         "until_at": render_moment(cooldown.until_at),
+        "since_at": render_moment(cooldown.since_at),
         "count": cooldown.count,
         "why": cooldown.why,
     }

@@ -223,11 +223,37 @@ class AnswerBody(_Body):
 
 class CooldownBody(_Body):
     agent: str
-    model: str | None = Field(description="none: the whole agent")
+    model: str | None = Field(description="none: the whole agent; a * stands for anything")
     kind: str
     until_at: Moment
-    count: int
+    since_at: Moment | None
+    count: int = Field(description="how often in a row its length was guessed; 0: the vendor named the time")
     why: str
+
+
+class CooldownsBody(_Body):
+    cooldowns: list[CooldownBody]
+
+
+class ClearBody(_Body):
+    agent: str | None = Field(default=None, max_length=100, description="none: all agents")
+    model: str | None = Field(default=None, max_length=300, description="as the list names it; none: all of the agent")
+
+
+class UnknownFailureBody(_Body):
+    """Texts that differ in numbers, ids and paths only are one."""
+
+    agent: str
+    exit_code: int
+    text: str = Field(description="the newest one")
+    count: int
+    first_at: Moment
+    last_at: Moment
+    run: str = Field(description="the newest run that said it")
+
+
+class UnknownFailuresBody(_Body):
+    failures: list[UnknownFailureBody]
 
 
 class AgentBody(_Body):

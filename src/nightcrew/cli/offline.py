@@ -83,6 +83,24 @@ class OfflineReader(Reader):
 
         return [str(part) for part in self._ask(ask)["argv"]]
 
+    def list_cooldowns(self) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render.render_cooldowns(await service.list_cooldowns())
+
+        return list(self._ask(ask)["cooldowns"])
+
+    def clear_cooldowns(self, *, agent: str | None, model: str | None) -> Json:
+        async def ask(service: Service) -> Json:
+            return render.render_answer(await service.clear_cooldowns(agent=agent, model=model))
+
+        return self._ask(ask)
+
+    def list_unknown_failures(self) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render.render_unknown_failures(await service.list_unknown_failures())
+
+        return list(self._ask(ask)["failures"])
+
     def _ask(self, question: Callable[[Service], Awaitable[Json]]) -> Json:
         async def answer() -> Json:
             async with self._opener(self._home) as service:

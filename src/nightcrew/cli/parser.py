@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "show runs of agents and what they printed"),
     "attach": ("attach", "attach the terminal to the session that works on a task"),
     "stream": ("stream", "follow live what happens"),
+    "cooldown": ("cooldown", "show which agents and models rest, and use them again"),
+    "failures": ("failures", "show failures that no pattern knows"),
     "project": ("project", "add, list and remove projects"),
     "config": ("config", "show and check the configuration"),
     "forge": ("forge", "run the embedded local forge by itself"),

@@ -40,6 +40,16 @@ class Reader(ABC):
     @abstractmethod
     def attach_argv(self, task: str) -> Sequence[str]: ...
 
+    @abstractmethod
+    def list_cooldowns(self) -> list[Json]: ...
+
+    @abstractmethod
+    def clear_cooldowns(self, *, agent: str | None, model: str | None) -> Json:
+        """The one command that needs no running service."""
+
+    @abstractmethod
+    def list_unknown_failures(self) -> list[Json]: ...
+
 
 class LiveReader(Reader):
     """Asks the running service."""
@@ -76,6 +86,15 @@ class LiveReader(Reader):
 
     def attach_argv(self, task: str) -> Sequence[str]:
         return [str(part) for part in self._client.get(task_path(task, "attach"))["argv"]]
+
+    def list_cooldowns(self) -> list[Json]:
+        return list(self._client.get("/cooldowns")["cooldowns"])
+
+    def clear_cooldowns(self, *, agent: str | None, model: str | None) -> Json:
+        return self._client.post("/cooldowns/clear", {"agent": agent, "model": model})
+
+    def list_unknown_failures(self) -> list[Json]:
+        return list(self._client.get("/failures/unknown")["failures"])
 
 
 def task_path(task: str, verb: str = "") -> str:

@@ -8,11 +8,14 @@ from nightcrew.core.actions import Done, MoveStatus
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Intake, Settings
 from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.neutral import one_line
+from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import PAUSED
@@ -181,6 +184,26 @@ class Facade:
         if not runs:
             raise Missing(f"no session works on {key} now; `nightcrew run logs` shows what was done")
         return self._means.ports.runtime.attach_argv(runs[-1].session)
+
+    async def list_cooldowns(self) -> tuple[Cooldown, ...]:
+        return await self._reader.list_cooldowns()
+
+    async def clear_cooldowns(self, *, agent: str | None, model: str | None = None) -> Answer:
+        ports = self._means.ports
+        answer = await clear_cooldowns(
+            ports.store,
+            agents=self._means.settings.agents,
+            agent=agent,
+            model=model,
+            now=ports.clock.now(),
+            event=self._means.event,
+        )
+        self._means.bus.ring()
+        self._loop.wake()
+        return answer
+
+    async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        return await self._reader.list_unknown_failures()
 
     async def wake(self) -> Answer:
         self._means.observer.expire()

@@ -9,13 +9,16 @@ from pathlib import Path
 from nightcrew.core.errors import Conflict, Missing, NightcrewError
 from nightcrew.core.ids import RunId, TaskKey, parse_task_key
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_sentence
 from nightcrew.core.step.removed import inactive
+from nightcrew.engine.cooldown import list_cooldowns
 from nightcrew.engine.observe import PAUSED
 from nightcrew.engine.runlog import RenderLine, read_piece
 from nightcrew.ports.clock import Clock
@@ -197,6 +200,12 @@ class Reader:
 
     async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
         return await self._store.load_events(task=task, after=after, limit=min(max(limit, 1), 1000))
+
+    async def list_cooldowns(self) -> tuple[Cooldown, ...]:
+        return await list_cooldowns(self._store, now=self._clock.now())
+
+    async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        return await self._store.load_unknown_failures()
 
     async def _run(self, run: RunId) -> Run:
         found = await self._store.find_run(run)

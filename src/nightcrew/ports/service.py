@@ -10,6 +10,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
 
@@ -169,6 +170,20 @@ class Service(Protocol):
 
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:
         """The command that attaches a terminal to the task's session. Missing if none lives."""
+        ...
+
+    async def list_cooldowns(self) -> tuple[Cooldown, ...]:
+        """Those in force, the one that ends first before the others."""
+        ...
+
+    async def clear_cooldowns(self, *, agent: str | None, model: str | None = None) -> Answer:
+        """Use an agent again, with all its models, or one model of it; `agent` None: all of them. Their counting begins
+        anew. Missing if there is no such agent; a model is named as the list names it. Works without a running service
+        too."""
+        ...
+
+    async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        """What CLIs said of failures that no pattern knows, the newest first."""
         ...
 
     async def wake(self) -> Answer:

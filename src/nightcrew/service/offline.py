@@ -1,4 +1,5 @@
-"""Answers from the store while no service runs: questions are answered, commands are refused."""
+"""Answers from the store while no service runs: questions are answered, commands are refused, but for those that need
+neither a loop nor the forge."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -10,13 +11,18 @@ from nightcrew.config.render import render_settings
 from nightcrew.config.spelling import hold_spelling
 from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Run
+from nightcrew.core.model.settings import Settings
+from nightcrew.core.model.unknown import UnknownFailure
+from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.reading import Reader, Sight
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, Service, ServiceStatus, TaskDetail, TaskSummary
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import load_spellings
 from nightcrew.service.load import load
+from nightcrew.service.lock import held
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
 from nightcrew.store.sqlite import SqliteStore
@@ -43,15 +49,16 @@ async def open_offline_service(home: Path) -> AsyncIterator[Service]:
             render_line=render_output,
             task_url=task_url(lambda: settings),
         )
-        yield OfflineService(reader, render_settings(settings))
+        yield OfflineService(reader, settings, place)
 
 
 class OfflineService:
     """Implements `ports.service.Service`, as far as that goes without a loop."""
 
-    def __init__(self, reader: Reader, settings: Mapping[str, object]) -> None:
+    def __init__(self, reader: Reader, settings: Settings, place: Home) -> None:
         self._reader = reader
         self._settings = settings
+        self._place = place
 
     async def status(self) -> ServiceStatus:
         return await self._reader.status()
@@ -81,7 +88,27 @@ class OfflineService:
         _refuse("there is nothing to reload")
 
     async def render_config(self) -> Mapping[str, object]:
-        return self._settings
+        return render_settings(self._settings)
+
+    async def list_cooldowns(self) -> tuple[Cooldown, ...]:
+        return await self._reader.list_cooldowns()
+
+    async def clear_cooldowns(self, *, agent: str | None, model: str | None = None) -> Answer:
+        """As the service does it, in its place: under its lock, so that none starts in between."""
+        clock = SystemClock()
+        with held(self._place.lock):
+            async with SqliteStore.open(self._place.database, clock=clock) as store:
+                return await clear_cooldowns(
+                    store,
+                    agents=self._settings.agents,
+                    agent=agent,
+                    model=model,
+                    now=clock.now(),
+                    event=lambda kind, why: Event(kind, why, clock.now()),
+                )
+
+    async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
+        return await self._reader.list_unknown_failures()
 
     async def load_diff(self, key: TaskKey) -> str:
         _refuse(f"the diff of {key} is read from git by the service")

@@ -24,6 +24,7 @@ from nightcrew.core.model.report import (
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role, RunOutcome, RunState
 from nightcrew.core.model.task import Block
+from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
 from nightcrew.ports.service import (
@@ -70,6 +71,7 @@ _DETAIL = TaskDetail(
     (_VERDICT,),
     (_EVENT,),
 )
+_ODD = UnknownFailure("claude", 7, "odd", NOW, NOW, _ENDED.id)
 _STATUS = ServiceStatus(
     version="1",
     running=True,
@@ -95,6 +97,8 @@ _STATUS = ServiceStatus(
         (schema.EventBody, render.render_event(_EVENT)),
         (schema.EventBody, render.render_event(Event("bus.gap", "", NOW))),
         (schema.StatusBody, render.render_status(_STATUS)),
+        (schema.CooldownsBody, render.render_cooldowns(_STATUS.agents[0].cooldowns)),
+        (schema.UnknownFailuresBody, render.render_unknown_failures([_ODD])),
         (schema.ProjectsBody, render.render_projects(_STATUS)),
         (schema.LogBody, render.render_log(LogPiece("x", 1, ended=True))),
         (schema.OutputBody, {"run": "r", **render.render_log(LogPiece("x", 1, ended=True))}),
