@@ -89,9 +89,9 @@ async def test_the_reviewer_sees_the_change_and_not_what_authors_said(tmp_path):
 
 async def test_earlier_attempts_are_in_it_the_last_three(tmp_path):
     stage = Stage(
-        tmp_path, projects=(ProjectSettings(PROJECT, attempts=6),), agents=("ann", "bob", "cat", "dan", "eve")
+        tmp_path, projects=(ProjectSettings(PROJECT, attempts=6),), agents=("ann", "bob", "cat", "dan", "eve", "fae")
     )
-    for number, name in enumerate(stage.agents):
+    for number, name in enumerate(("ann", "bob", "cat", "dan", "eve")):
         stage.order(name, fails(FailureKind.CONTENT_FILTER, f"fall {number}"))
     key = stage.file()
     await stage.settle(max_ticks=200)

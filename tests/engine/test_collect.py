@@ -15,8 +15,19 @@ from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role, RunState
 from nightcrew.core.model.settings import AgentSettings, RouterMode, Settings
 from nightcrew.ports.agent import Reading
-from tests.engine.part import PROJECT, STRANGER, approves, done, fails, failure_of, outcome_of, routes, says
-from tests.engine.stage import Stage
+from tests.engine.part import (
+    PROJECT,
+    STRANGER,
+    approves,
+    done,
+    fails,
+    failure_of,
+    outcome_of,
+    routes,
+    says,
+    wants_changes,
+)
+from tests.engine.stage import Stage, plain_edit
 
 
 async def started(stage: Stage, **fields):
@@ -252,7 +263,7 @@ async def test_a_folder_in_the_place_of_the_stop_file_does_not_keep_a_run_alive(
 
 
 async def test_bad_output_keeps_the_commits_for_the_next_attempt(tmp_path):
-    stage = Stage(tmp_path)
+    stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
     key = stage.file()
     stage.order("ann", fails(FailureKind.BAD_OUTPUT, "no report"))
     stage.edit = lambda run: {"done.txt": "all of it"} if run.attempt == 1 else None
@@ -281,8 +292,14 @@ async def test_no_change_goes_to_the_next_agent_and_in_the_end_to_a_person(tmp_p
     await stage.settle(max_ticks=200)
     assert [run.agent for run in stage.runs(key, Role.AUTHOR)] == ["ann", "bob", "ann"]
     assert stage.task(key).status is Status.BLOCKED
-    assert stage.block(key).code == "out_of_attempts"
+    assert stage.block(key).code == "no_changes"
+    assert "ann said twice that it is done, and changed nothing that counts" in stage.block(key).words
+    assert stage.store.cooldowns == {}
     assert stage.pulls() == []
+    stage.forge.comment(PROJECT, key.number, body="the sign in widget.py")
+    stage.edit = plain_edit
+    await stage.later()
+    assert stage.task(key).status is Status.DONE
 
 
 async def test_what_an_agent_left_uncommitted_is_committed_for_it(tmp_path):
@@ -362,3 +379,58 @@ async def test_usage_and_the_cli_session_are_kept(tmp_path):
     stage.finish(run.session)
     await stage.tick()
     assert outcome_of(stage.runs(key)[0]).agent_session == "cli-session-7"
+
+
+@pytest.mark.parametrize(
+    ("edits", "words"),
+    [
+        ({"SUMMARY.md": "I looked at it all.\n"}, "wrote only SUMMARY.md"),
+        ({"SUMMARY.md": "done\n", "task-notes.txt": "x\n"}, "wrote only SUMMARY.md, task-notes.txt"),
+        (None, "changed nothing"),
+    ],
+)
+async def test_a_run_that_wrote_only_about_itself_goes_to_another_agent(tmp_path, edits, words):
+    stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
+    stage.edit = lambda run: edits if run.attempt == 1 else plain_edit(run)
+    key = stage.file()
+    await stage.settle()
+    first, second = stage.runs(key, Role.AUTHOR)
+    assert failure_of(first).kind is FailureKind.NO_CHANGES
+    assert words in failure_of(first).detail
+    assert (first.agent, second.agent) == ("ann", "bob")
+    assert stage.store.cooldowns == {}
+    assert stage.task(key).status is Status.DONE
+
+
+@pytest.mark.parametrize("title", ["Write SUMMARY.md", "Turn it round"])
+async def test_a_file_that_the_issue_asks_for_or_that_was_there_is_work(tmp_path, title):
+    stage = Stage(tmp_path)
+    if "SUMMARY" not in title:
+        stage.forge.push(PROJECT, "main", paths=("SUMMARY.md",))
+    stage.edit = lambda run: {"SUMMARY.md": "new\n"}
+    key = stage.file(title)
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    assert len(stage.runs(key, Role.AUTHOR)) == 1
+
+
+async def test_notes_of_an_earlier_run_are_no_work_of_a_later_one(tmp_path):
+    stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
+    stage.edit = lambda run: {"SUMMARY.md": "mine\n"} if run.attempt == 1 else None
+    key = stage.file()
+    await stage.until(lambda: len(stage.runs(key, Role.AUTHOR)) > 2)
+    assert [failure_of(run).kind for run in stage.runs(key, Role.AUTHOR)[:2]] == [FailureKind.NO_CHANGES] * 2
+    assert stage.pulls() == []
+
+
+async def test_a_round_of_changes_with_nothing_in_it_is_nothing(tmp_path):
+    stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
+    stage.order("bob", wants_changes(), role=Role.REVIEWER)
+    stage.edit = lambda run: {"SUMMARY.md": "all done\n"} if run.attempt == 2 else plain_edit(run)
+    key = stage.file()
+    await stage.settle()
+    kinds = [outcome_of(run).failure for run in stage.runs(key, Role.AUTHOR)]
+    assert kinds[0] is None
+    assert failure_of(stage.runs(key, Role.AUTHOR)[1]).kind is FailureKind.NO_CHANGES
+    assert stage.runs(key, Role.AUTHOR)[2].agent != "ann"
+    assert stage.task(key).status is Status.DONE

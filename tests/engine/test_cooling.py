@@ -249,7 +249,8 @@ async def test_a_failure_whose_collecting_is_cut_short_anywhere_cools_once(tmp_p
 
 
 async def test_what_no_pattern_knows_is_kept_without_secrets(tmp_path):
-    stage = Stage(tmp_path, guards={"mask": lambda text: text.replace("s3cret", "***")})
+    masked = {"mask": lambda text: text.replace("s3cret", "***")}
+    stage = Stage(tmp_path, guards=masked, agents=("ann", "bob", "cat"))
     failure = Failure(FailureKind.CRASH, "exit code 7")
     for agent in ("ann", "bob"):
         stage.order(agent, Reading(None, failure, unknown=f"odd thing of {agent}: s3cret"))

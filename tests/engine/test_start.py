@@ -288,7 +288,7 @@ async def test_one_slot_too_few_waits_and_says_so(tmp_path):
 
 
 async def test_a_run_that_failed_with_its_agent_goes_to_another(tmp_path):
-    stage = Stage(tmp_path)
+    stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
     key = stage.file()
     stage.order("ann", fails(FailureKind.CONTENT_FILTER))
     await stage.settle()

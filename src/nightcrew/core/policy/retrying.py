@@ -1,7 +1,7 @@
 """A run of an author ended without usable work: try again, or ask a person?"""
 
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.model.report import ReviewReport, RouterReport
+from nightcrew.core.model.report import AuthorReport, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
@@ -41,6 +41,28 @@ def out_of_attempts(view: TaskView, limit: int) -> Block | None:
     last = view.last(Role.AUTHOR)
     said = f" The last one: {describe_end(last)}." if last else ""
     return Block("out_of_attempts", f"{used} attempts are used up.{said}")
+
+
+def changed_nothing(run: Run) -> bool:
+    """Whether an author said that it is done and left nothing that counts."""
+    outcome = run.outcome
+    if outcome is None:
+        return False
+    if outcome.failure is not None:
+        return outcome.failure.kind is FailureKind.NO_CHANGES
+    report = outcome.report
+    return isinstance(report, AuthorReport) and report.outcome is ReportedOutcome.DONE and not outcome.has_commits
+
+
+def nothing_twice(view: TaskView, run: Run) -> Block | None:
+    """The block of a task at which one agent has changed nothing twice: asking it again would end the same way."""
+    before = [one for one in view.counted(Role.AUTHOR) if one.agent == run.agent and changed_nothing(one)]
+    if not changed_nothing(run) or len(before) < 2:
+        return None
+    report = run.outcome.report if run.outcome is not None else None
+    said = f" It says: {report.summary}" if isinstance(report, AuthorReport) and report.summary else ""
+    words = f"{run.agent} said twice that it is done, and changed nothing that counts.{said}"
+    return Block("no_changes", f"{words} Say in a comment what is to be changed, or close the issue.", answerable=True)
 
 
 def describe_end(run: Run) -> str:

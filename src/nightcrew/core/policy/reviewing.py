@@ -14,6 +14,11 @@ from nightcrew.core.policy.retrying import describe_end, uses_attempt
 from nightcrew.core.policy.routing import wait_for_pool
 from nightcrew.core.reason import Wait
 
+_NO_REVIEWER = (
+    "Who wrote part of it never reviews it. Add another agent under `agents:`, or allow `review.allow: other_model` "
+    "for this project, or review and merge the pull request yourself; `nightcrew task retry` alone would not help."
+)
+
 
 def choose_reviewer(
     world: World, project: ProjectSettings, view: TaskView, pull: PullView, *, slots: Slots
@@ -83,7 +88,5 @@ def _other_models(world: World, view: TaskView, complexity: Complexity) -> Pool:
 def _nobody(pool: Pool, project: ProjectSettings) -> Wait:
     wait = wait_for_pool(pool, "independent reviewer")
     if wait.code == "no_agent_usable" and project.review.allow is ReviewAllow.OTHER_AGENT:
-        return Wait(
-            "no_reviewer", wait.words, "Add another agent, or set review.allow to other_model for this project."
-        )
+        return Wait("no_reviewer", wait.words, _NO_REVIEWER)
     return wait

@@ -18,6 +18,8 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.core.policy.eligible import Choice, Pool, usable
+from nightcrew.core.policy.retrying import changed_nothing
+from nightcrew.core.policy.sparing import spare_reviewers
 from nightcrew.core.reason import Wait
 
 NO_AGENT_LABEL = "no-agent"
@@ -77,6 +79,7 @@ def choose_route(
     pool = usable(world, Role.AUTHOR, complexity, exclude=_excluded(view, overrides), pinned=overrides.model)
     if overrides.agent:
         return _pinned(view, overrides, pool, complexity)
+    pool = spare_reviewers(world, view, pool)
     if not pool.choices:
         return wait_for_pool(pool, "author")
     choice = pool.find(wanted) if wanted else None
@@ -98,6 +101,7 @@ def route_by_hand(world: World, view: TaskView, issue: Issue, *, after: str) -> 
     pool = usable(world, Role.AUTHOR, complexity, exclude=_excluded(view, overrides), pinned=overrides.model)
     if overrides.agent:
         return _pinned(view, overrides, pool, complexity)
+    pool = spare_reviewers(world, view, pool)
     if not pool.choices:
         return wait_for_pool(pool, "author")
     choice = _next_in_turn(world, pool, after)
@@ -107,7 +111,8 @@ def route_by_hand(world: World, view: TaskView, issue: Issue, *, after: str) -> 
 
 def reroute(world: World, view: TaskView, issue: Issue, route: Route) -> RecordRoute | Wait | None:
     """Another agent for a routed task, if its own may not be used now or has just failed at it; None if the route
-    stands. An agent that was asked for changes keeps its task while it is cooled for no longer than the setting."""
+    stands. An agent that was asked for changes keeps its task while it is cooled for no longer than the setting. One
+    that changed nothing is not taken again while another may come back."""
     task = view.task
     overrides = parse_overrides(issue.labels, tuple(world.settings.agents))
     pool = usable(world, Role.AUTHOR, overrides.complexity or route.complexity, exclude=None, pinned=overrides.model)
@@ -121,9 +126,12 @@ def reroute(world: World, view: TaskView, issue: Issue, route: Route) -> RecordR
         return _wait_for(pool, route.agent)
     if not failed and task.pull is not None and _soon_back(world, route, view):
         return _wait_for(pool, route.agent)
+    pool = spare_reviewers(world, view, pool)
     others = [choice for choice in pool.choices if choice.agent != route.agent]
     fresh = [choice for choice in others if choice.agent not in task.tried]
     candidates = fresh or others or list(pool.choices)
+    if not others and failed and _is_worth_waiting(view, pool):
+        candidates = []
     if not candidates:
         return wait_for_pool(pool, "author")
     choice = _next_in_turn(world, Pool(tuple(candidates)), route.agent)
@@ -143,6 +151,14 @@ def wait_for_pool(pool: Pool, role: str) -> Wait:
         words = pool.words or "no agent is configured"
         return Wait("no_agent_usable", f"no {role} can be used ({words})", "Add or install an agent.")
     return Wait("agents_unknown", f"no {role} is known to be usable ({pool.words})", "It is looked for again.")
+
+
+def _is_worth_waiting(view: TaskView, pool: Pool) -> bool:
+    """Whether the last author changed nothing, and another agent is cooled for a known time."""
+    last = view.last(Role.AUTHOR)
+    if last is None or not changed_nothing(last):
+        return False
+    return any(exclusion.until_at is not None for exclusion in pool.exclusions if exclusion.agent != last.agent)
 
 
 def _classified(world: World, view: TaskView, overrides: Overrides) -> tuple[Complexity, str, str] | None:

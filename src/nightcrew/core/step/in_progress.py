@@ -6,7 +6,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import AuthorReport, ReportedOutcome
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.task import Block
-from nightcrew.core.policy.retrying import describe_end
+from nightcrew.core.policy.retrying import describe_end, nothing_twice
 from nightcrew.core.stage import Case, Stage, act_on, block
 from nightcrew.core.step.pull_end import follow_pull_end
 
@@ -20,6 +20,9 @@ def step_in_progress(case: Case) -> Stage:
     if run is None or run.outcome is None:
         return _again(case, "no author run of it is known")
     outcome = run.outcome
+    spent = nothing_twice(case.view, run)
+    if spent is not None and not _is_pushed(case, outcome):
+        return block(case.task, spent)
     if outcome.failure is not None:
         return _again(case, describe_end(run))
     if not isinstance(outcome.report, AuthorReport):
@@ -32,11 +35,14 @@ def step_in_progress(case: Case) -> Stage:
 def _publish(case: Case, run: Run, outcome: RunOutcome) -> Stage:
     pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
     before = pull.pull.head_sha if pull is not None else case.task.started_from
-    # Commits that are on the pull request already were pushed by a publishing that was cut short.
-    is_pushed = pull is not None and outcome.has_commits
-    if outcome.head_sha is None or (outcome.head_sha == before and not is_pushed):
+    if outcome.head_sha is None or (outcome.head_sha == before and not _is_pushed(case, outcome)):
         return _again(case, f"{run.agent} said done and changed nothing")
     return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done"))
+
+
+def _is_pushed(case: Case, outcome: RunOutcome) -> bool:
+    """Whether its commits are on the pull request already, by a publishing that was cut short."""
+    return isinstance(case.view.pull, Known) and case.view.pull.value is not None and outcome.has_commits
 
 
 def _again(case: Case, why: str) -> Stage:

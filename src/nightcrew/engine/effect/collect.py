@@ -20,6 +20,7 @@ from nightcrew.engine.effect.brief import REPORT_FILE, write_private
 from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns
 from nightcrew.engine.effect.leak import mask_failure, mask_report
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.effect.substance import find_nothing
 from nightcrew.ports.agent import Reading, RunOutput
 from nightcrew.ports.runtime import SessionResult
 from nightcrew.ports.workspace import Left
@@ -54,9 +55,10 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     await means.ports.runtime.stop_session(run.session)
     left = await _work(means, run) if run.role is Role.AUTHOR else None
     reading = _read(means, run)
+    failure = reading.failure or await find_nothing(means, run, report=reading.report, left=left)
     outcome = RunOutcome(
         report=mask_report(means.ports.mask, reading.report),
-        failure=mask_failure(means.ports.mask, reading.failure),
+        failure=mask_failure(means.ports.mask, failure),
         usage=reading.usage,
         head_sha=left.head_sha if left else run.head_sha,
         has_commits=left is not None and left.head_sha != run.head_sha,
