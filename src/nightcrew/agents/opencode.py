@@ -102,6 +102,10 @@ class OpencodeAgent:
         del job
         return Needs(_HOME)
 
+    def models_command(self) -> AgentCommand:
+        env = {**_ENVIRONMENT, "OPENCODE_DISABLE_PROJECT_CONFIG": "1", _CONFIG: json.dumps(dict(self._config))}
+        return AgentCommand((*self._program, "models"), env)
+
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)
 

@@ -185,6 +185,7 @@ def _agent(agent: AgentStatus) -> Json:
         "running": agent.running,
         "max_runs": agent.max_runs,
         "cooldowns": [_cooldown(cooldown) for cooldown in agent.cooldowns],
+        "free_models": list(agent.free_models),
     }
 
 

@@ -263,6 +263,7 @@ class AgentBody(_Body):
     running: int
     max_runs: int
     cooldowns: list[CooldownBody]
+    free_models: list[str] = Field(description="what opencode:free stands for, where it is used")
 
 
 class ProjectBody(_Body):

@@ -59,6 +59,9 @@ def _print_agents(context: Context, agents: list[Json]) -> None:
         for agent in agents
     ]
     context.terminal.table(columns, rows)
+    for agent in agents:
+        if agent["free_models"]:
+            context.terminal.line(f"{clean(agent['agent'])}: opencode:free is {clean(', '.join(agent['free_models']))}")
 
 
 def _cooldown(cooldown: Json, *, now: float) -> str:

@@ -51,7 +51,8 @@ class AgentKeys(Section):
     adapter: OneLine | None = key("The adapter that drives its CLI; empty: the one named like the agent.", None)
     command: Words = key("Program and first arguments in place of the CLI's own name.", _AGENT.command)
     models: dict[Complexity, Models] = key(
-        "Models by complexity (`simple`, `medium`, `complex`): one, or several in order. None: the CLI's own.",
+        "Models by complexity (`simple`, `medium`, `complex`): one, or several in order. None: the CLI's own. "
+        "`opencode:free` stands for each model that `opencode models` prints with `free` in its name.",
         {},
     )
     review_models: Models = key("Models for reviewing; none: those of the task's complexity.", _AGENT.review_models)

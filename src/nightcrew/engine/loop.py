@@ -12,6 +12,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.world import World
 from nightcrew.engine.act import Actor
 from nightcrew.engine.effect.means import Means
+from nightcrew.engine.model_list import watch_models
 from nightcrew.engine.reload import Reloader, Source, watch_settings
 from nightcrew.engine.watch import watch_runs
 
@@ -80,6 +81,7 @@ class Loop:
             watchers = [
                 group.create_task(watch_runs(self.means.ports, self.wake), name="watch"),
                 group.create_task(watch_settings(self.reloader, self.wake), name="settings"),
+                group.create_task(watch_models(lambda: self.means, self.wake), name="models"),
             ]
             while not self._stop.is_set():
                 self._woken.clear()

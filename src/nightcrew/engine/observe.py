@@ -22,6 +22,7 @@ from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.issue import IssueView
+from nightcrew.engine.view.model_list import parse_lists
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
 from nightcrew.engine.view.record import Records, RecordView
@@ -200,6 +201,7 @@ class Observer:
             in_flight=flying,
             deferred=dict(deferred or {}),
             last_agent=records.values.get(LAST_AGENT, ""),
+            free_models=parse_lists(records.values),
             paused=records.values.get(PAUSED, "") == "yes",
         )
 

@@ -41,13 +41,19 @@ async def _no_files(_folder: Path) -> tuple[str, ...]:
     return ()
 
 
+async def _no_models(_agent: Agent, _env: Mapping[str, str]) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """`resolve_env` turns an agent's variables (references and values) into values, when a run starts. `find_program`
     tells where a program is, or that it is not there. `overlay` reads a repository's own settings file over the
     owner's settings of the project. `base_env` is the clean environment that runs start from. `mask` takes secrets
     out of a text; `mask_folder` out of the files of a run's folder, and names those that had some; `scan` finds
-    secrets among the lines that a diff adds. `find_sandbox` tells whether a kind of sandbox works here."""
+    secrets among the lines that a diff adds. `find_sandbox` tells whether a kind of sandbox works here. `list_models`
+    asks an agent's CLI, with its own variables, for the names of its models (PortError if that fails; none if it
+    cannot say)."""
 
     store: Store
     clock: Clock
@@ -65,6 +71,7 @@ class Ports:
     mask_folder: Callable[[Path], Awaitable[tuple[str, ...]]] = _no_files
     scan: Callable[[str], tuple[Hit, ...]] = _no_hits
     find_sandbox: Callable[[SandboxKind], Awaitable[Found]] = _no_sandbox
+    list_models: Callable[[Agent, Mapping[str, str]], Awaitable[tuple[str, ...]]] = _no_models
 
     def forge_of(self, settings: Settings, project: str) -> Forge:
         """The forge of a project."""

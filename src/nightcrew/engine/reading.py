@@ -21,6 +21,7 @@ from nightcrew.core.step.removed import inactive
 from nightcrew.engine.cooldown import list_cooldowns
 from nightcrew.engine.observe import PAUSED
 from nightcrew.engine.runlog import RenderLine, read_piece
+from nightcrew.engine.view.model_list import PREFIX, parse_lists
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import (
     AgentStatus,
@@ -116,6 +117,7 @@ class Reader:
     async def _agents(self, runs: tuple[Run, ...], sight: Sight) -> tuple[AgentStatus, ...]:
         now = self._clock.now()
         cooldowns = [cooldown for cooldown in await self._store.load_cooldowns() if cooldown.until_at > now]
+        free_models = parse_lists(await self._store.load_values(PREFIX))
         return tuple(
             AgentStatus(
                 name=name,
@@ -124,6 +126,7 @@ class Reader:
                 running=sum(run.agent == name for run in runs),
                 max_runs=agent.max_runs,
                 cooldowns=tuple(cooldown for cooldown in cooldowns if cooldown.agent == name),
+                free_models=free_models.get(name, ()),
             )
             for name, agent in self._settings().agents.items()
         )

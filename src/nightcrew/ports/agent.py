@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nightcrew.core.failures import Failure
 from nightcrew.core.model.report import Report, Usage
@@ -163,4 +163,13 @@ class Agent(Protocol):
 
     def homes(self) -> tuple[str, ...]:
         """What the CLI reads and writes outside the workspace (login, logs), as words for a person."""
+        ...
+
+
+@runtime_checkable
+class ListsModels(Protocol):
+    """What an adapter has besides, whose CLI can say which models there are."""
+
+    def models_command(self) -> AgentCommand:
+        """The command that prints the names of its models, one a line. It needs no workspace and no prompt."""
         ...

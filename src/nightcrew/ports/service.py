@@ -50,7 +50,7 @@ class ProjectStatus:
 
 @dataclass(frozen=True, slots=True)
 class AgentStatus:
-    """`available` None: could not be looked for."""
+    """`available` None: could not be looked for. `free_models` is what `opencode:free` stands for, where it is used."""
 
     name: str
     adapter: str
@@ -58,6 +58,7 @@ class AgentStatus:
     running: int
     max_runs: int
     cooldowns: tuple[Cooldown, ...] = ()
+    free_models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

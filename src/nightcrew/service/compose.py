@@ -41,6 +41,7 @@ from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.connection import Connections, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
 from nightcrew.service.log import ProblemLog, mask_log
+from nightcrew.service.model_list import list_models
 from nightcrew.service.reload import FileSource, Fit
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
@@ -105,6 +106,7 @@ async def composed(
             mask_folder=lambda folder: asyncio.to_thread(vault.mask_folder, folder),
             scan=vault.scan,
             find_sandbox=sandboxes.find,
+            list_models=list_models,
         )
         bus = Bus(store)
         observer = Observer(ports, settings)

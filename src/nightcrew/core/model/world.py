@@ -77,7 +77,7 @@ class World:
     """The whole observation. `agents` says for each configured agent whether its CLI was found (Known(True)), is not
     there (Known(False)) or could not be looked for. `in_flight` are the actions under way; `deferred` says for the
     key of an action that was refused a while ago why, and until when it is left alone. `last_agent` is the author that
-    round robin chose last."""
+    round robin chose last. `free_models` are what `opencode:free` stands for, by agent, as last listed."""
 
     now: datetime
     settings: Settings
@@ -88,3 +88,4 @@ class World:
     deferred: Mapping[str, Wait] = field(default_factory=dict)
     last_agent: str = ""
     paused: bool = False
+    free_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from nightcrew.core.model.world import World
+from nightcrew.core.model_list import FREE, expand
 from nightcrew.core.policy.cooling import cooled_until
 
 
@@ -97,7 +98,7 @@ def usable(
             exclusions.append(why_not)
             continue
         models = (pinned,) if pinned else _models(agent, role, complexity)
-        found = _first_usable(world, name, tuple(model for model in models if (name, model) not in avoid))
+        found = first_usable(world, name, models, avoid=avoid)
         if isinstance(found, Choice):
             choices.append(found)
         else:
@@ -138,9 +139,16 @@ def _nearest(models: Mapping[Complexity, Iterable[str]], complexity: Complexity)
     return ()
 
 
-def _first_usable(world: World, name: str, models: tuple[str, ...]) -> Choice | Exclusion:
+def first_usable(
+    world: World, name: str, models: tuple[str, ...], *, avoid: frozenset[tuple[str, str]] = frozenset()
+) -> Choice | Exclusion:
+    """The first of an agent's models that is not cooled, `opencode:free` being each of those it stands for."""
     earliest: Exclusion | None = None
-    for model in models:
+    if FREE in models and name not in world.free_models:
+        earliest = Exclusion(name, f"what {FREE} stands for has not been listed yet")
+    for model in expand(models, world.free_models.get(name, ())):
+        if (name, model) in avoid:
+            continue
         cooldown = cooled_until(world.cooldowns, agent=name, model=model, now=world.now)
         if cooldown is None:
             return Choice(name, model)

@@ -17,7 +17,7 @@ from nightcrew.core.model.settings import RouterMode
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.cooling import cooled_until
-from nightcrew.core.policy.eligible import Choice, Pool, usable
+from nightcrew.core.policy.eligible import Choice, Pool, first_usable, usable
 from nightcrew.core.policy.retrying import changed_nothing
 from nightcrew.core.policy.sparing import spare_reviewers
 from nightcrew.core.reason import Wait
@@ -74,7 +74,7 @@ def choose_route(
     if classified is None:
         if why_no_slot:
             return Wait("slot", why_no_slot, next="The router runs when a slot is free.")
-        return _start_router(world, view)
+        return _start_router(world, view, _judge(world))
     complexity, wanted, said = classified
     pool = usable(world, Role.AUTHOR, complexity, exclude=_excluded(view, overrides), pinned=overrides.model)
     if overrides.agent:
@@ -175,16 +175,17 @@ def _classified(world: World, view: TaskView, overrides: Overrides) -> tuple[Com
             report = outcome.report
             return report.complexity, report.agent, report.why or report.complexity.value
         return Complexity.MEDIUM, "", ""
-    return None if _may_judge(world) else (Complexity.MEDIUM, "", "")
+    return None if _judge(world) is not None else (Complexity.MEDIUM, "", "")
 
 
-def _may_judge(world: World) -> bool:
-    """Whether the router's agent may be asked now; if not, nothing is lost by asking nobody."""
+def _judge(world: World) -> Choice | None:
+    """The router's agent with the model that it may be asked with now; if None, nothing is lost by asking nobody."""
     router = world.settings.router
     agent = world.settings.agents.get(router.agent)
     if agent is None or not agent.enabled or world.agents.get(router.agent) != Known(True):
-        return False
-    return cooled_until(world.cooldowns, agent=router.agent, model=router.model, now=world.now) is None
+        return None
+    found = first_usable(world, router.agent, (router.model,))
+    return found if isinstance(found, Choice) else None
 
 
 def _last_router(view: TaskView) -> Run | None:
@@ -192,14 +193,14 @@ def _last_router(view: TaskView) -> Run | None:
     return runs[-1] if runs else None
 
 
-def _start_router(world: World, view: TaskView) -> StartRun:
+def _start_router(world: World, view: TaskView, judge: Choice | None) -> StartRun:
     router = world.settings.router
     return StartRun(
         task=view.task.key,
         source=Status.NEW,
         role=Role.ROUTER,
         agent=router.agent,
-        model=router.model,
+        model=judge.model if judge is not None else router.model,
         attempt=len(view.runs_of(Role.ROUTER)) + 1,
         deadline_s=router.timeout_s,
         why="its complexity has to be judged",
