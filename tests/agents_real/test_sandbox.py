@@ -21,8 +21,10 @@ from nightcrew.sandbox import (
     SandboxSpec,
     Unusable,
     Usable,
+    VendorView,
     build_argv,
     ensure_home_view,
+    ensure_vendor_view,
     ensure_worktree_view,
     find_program_view,
     find_sandbox,
@@ -75,23 +77,27 @@ class ConfinedRuntime(TmuxRuntime):
         stage, common = self.stage, self.stage.root / "repository.git"
         own, borrowed = common / "worktrees" / stage.tree.name, stage.root / "first" / ".git" / "objects"
         view = ensure_worktree_view(common=common, own=own, borrowed=borrowed)
-        job = AgentJob(Role.AUTHOR, "", spec.folder, stage.tree, spec.folder / "report.json", "", "")
+        job = AgentJob(Role.AUTHOR, "", spec.folder, stage.tree, spec.folder / "report.json", "", "", spec.env)
         home = ensure_home_view(stage.home, self.agent.needs(job).home)
         program = find_program_view(spec.argv[0], search=spec.env["PATH"])
+        way = VendorView()
+        if self.network is Network.VENDOR:
+            way = ensure_vendor_view(spec.folder.parent / f"{spec.folder.name} beside", self.agent.needs(job).hosts)
         sandbox = SandboxSpec(
             workspace=stage.tree,
             folder=spec.folder,
             home=stage.home,
-            binds=(*view.binds, *home.binds, *program.binds),
+            binds=(*view.binds, *home.binds, *program.binds, *way.binds),
             private=(*view.private, *home.private),
-            links=program.links,
+            links=(*program.links, *way.links),
             network=self.network,
         )
         # A temporary folder of this machine's is not there, one in the run folder is.
         env = {
             name: value for name, value in spec.env.items() if name != "TMPDIR" or value.startswith(str(spec.folder))
         }
-        await super().start_session(replace(spec, argv=build_argv(sandbox, spec.argv, self.sandbox), env=env))
+        argv = (*way.outside, *build_argv(sandbox, (*way.inside, *spec.argv), self.sandbox))
+        await super().start_session(replace(spec, argv=argv, env=env))
 
 
 async def confine(stage: Stage, name: str, model: ModelServer) -> Cli:
@@ -172,6 +178,17 @@ async def test_nothing_that_the_person_runs_next_is_changed(tmp_path, name):
         assert [path for path in left if path.read_bytes() == b"EVIL\n"] == []
         assert (tmp_path / "repository.git" / "config").read_bytes() == before
         assert b"refs/heads/main" not in played.output.stdout
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_an_author_works_with_nothing_but_the_model_in_reach(tmp_path, name):
+    async with serving(do=work) as model, staged(tmp_path) as stage:
+        cli = await confine(stage, name, model)
+        assert isinstance(stage.runtime, ConfinedRuntime)
+        stage.runtime.network = Network.VENDOR
+        played = await stage.play(cli.make(model), env=cli.env(model))
+        assert isinstance(played.reading.report, AuthorReport), played.output
+        assert await stage.git("log", "-1", "--format=%s") == "r1"
 
 
 async def test_without_a_network_the_model_is_not_reached(tmp_path):

@@ -1,5 +1,6 @@
 """What is started around an agent, a setup command and a check, and what is never started without a sandbox."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from nightcrew.engine.effect.confine import confine_checks, confine_setup
 from nightcrew.ports.agent import Access, HomePath, Needs
 from nightcrew.sandbox import Found, Unusable, Usable
 from nightcrew.sandbox.bubblewrap import Bubblewrap
+from nightcrew.sandbox.seatbelt import Seatbelt
 from tests.engine.part import AGENTS, PROJECT
 from tests.engine.stage import Stage
 
 WORKS = Usable(SandboxKind.BWRAP, Bubblewrap("/usr/bin/bwrap"))
 AS_ROOT = Usable(SandboxKind.BWRAP, Bubblewrap("/usr/bin/bwrap", uid=1000))
+MAC = Usable(SandboxKind.SEATBELT, Seatbelt("/usr/bin/sandbox-exec"))
 LACKS = Unusable(SandboxKind.BWRAP, "bwrap is not installed", "install it")
 
 
@@ -109,11 +112,33 @@ async def test_what_an_adapter_and_a_person_name_is_let_in(tmp_path):
     assert "--unshare-net" in spec.argv
 
 
+async def test_a_model_is_reached_by_a_proxy_and_nothing_else(tmp_path):
+    stage = make(tmp_path, network=Network.VENDOR, hosts=("registry.example",))
+    stage.agents["ann"].needed = Needs(hosts=("api.example",))
+    stage.file()
+    await stage.settle(play=False)
+    [spec] = stage.runtime.started
+    words = list(spec.argv)
+    outside, bwrap, inside = words.index("outside"), words.index("/usr/bin/bwrap"), words.index("inside")
+    assert outside < bwrap < inside
+    assert json.loads(words[outside + 1]) == {
+        "socket": str(spec.folder / "proxy" / "proxy.sock"),
+        "hosts": ["api.example", "registry.example"],
+        "log": str(spec.folder / "network.log"),
+    }
+    assert words[inside + 2 :] == ["--", "ann-cli", "--go"]
+    assert "--unshare-net" in words
+    assert (mounts(spec.argv)["/run/nightcrew"], str(spec.folder / "proxy") in words) == ("ro-bind", True)
+
+
 @pytest.mark.parametrize(
     ("found", "settings", "words"),
     [
         (LACKS, {"sandbox": SandboxKind.BWRAP}, "sandbox: bwrap cannot be had: bwrap is not installed; install it"),
         (LACKS, {"network": Network.NONE}, "network: none of ann needs a sandbox, and bwrap is not installed"),
+        (LACKS, {"network": Network.VENDOR}, "network: vendor of ann needs a sandbox, and bwrap is not installed"),
+        (WORKS, {"network": Network.VENDOR}, "network: vendor needs the servers of the model"),
+        (MAC, {"network": Network.VENDOR, "hosts": ("a.example",)}, "network: vendor needs bwrap"),
         (WORKS, {"sandbox": SandboxKind.NONE, "network": Network.NONE}, "needs a sandbox, and there is none"),
         (WORKS, {"sandbox_read": ("CREW/config.yml",)}, "stays out of every sandbox"),
         (WORKS, {"sandbox_read": ("SOURCE/secret",)}, "stays out of every sandbox"),

@@ -2,13 +2,16 @@
 
 import json
 import shutil
+import socket
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from nightcrew.sandbox import Kind, Unusable, find_sandbox
+from tests.waiting import eventually
 from tests.whole.attempt import ATTEMPTS, HARMLESS, SECRET
 from tests.whole.stage import FILES, PROJECT, Stage, staged
 
@@ -38,6 +41,26 @@ token = next((os.environ[name] for name in ("GH_TOKEN", "GITHUB_TOKEN") if name 
 data, headers = json.dumps({"title": "evil"}).encode(), {"Authorization": "Bearer " + token}
 request = urllib.request.Request(sys.argv[1], data, headers)
 print(urllib.request.urlopen(request, timeout=10).status)
+"""
+
+REACH = """
+import json, os, sys, urllib.error, urllib.request
+proxy = os.environ["HTTP_PROXY"]
+for name in ("NO_PROXY", "no_proxy"):
+    del os.environ[name]
+def reach(url):
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": proxy}))
+    try:
+        opener.open(url, timeout=20)
+    except urllib.error.HTTPError as error:
+        return b"Nightcrew:" not in error.read()
+    except OSError:
+        return False
+    return True
+print(json.dumps({url: reach(url) for url in sys.argv[2:]}))
+open("answer.txt", "w").write("42")
+with open(sys.argv[1], "w") as file:
+    json.dump({"outcome": "done", "summary": "Wrote the answer."}, file)
 """
 
 
@@ -189,6 +212,32 @@ async def test_the_whole_loop_in_sandboxes():
         (pull,) = await stage.pulls()
         states = (await stage.get(f"/commits/{pull['head']['sha']}/status"))["statuses"]
         assert {status["context"]: status["state"] for status in states}["nightcrew/answer"] == "success"
+
+
+async def test_an_agent_reaches_the_model_and_nothing_else():
+    await require_bwrap()
+    async with staged() as stage:
+        write(stage.folder / "tools" / "reach.py", REACH)
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            servers = [stage.url, f"http://127.0.0.1:{other.getsockname()[1]}/"]
+            words = [sys.executable, str(stage.folder / "tools" / "reach.py"), "{report_file}", *servers]
+            owl = {
+                "adapter": "custom",
+                "command": words,
+                "sandbox_read": [str(stage.folder / "tools"), sys.prefix, sys.base_prefix],
+                "network": "vendor",
+                "hosts": [urlsplit(stage.url).netloc],
+                "can_review": False,
+            }
+            stage.configure(top={"sandbox": "bwrap", "agents": {"owl": owl}})
+            stage.serve()
+            number = await stage.file_issue("Find the answer")
+            await stage.until(number, "needs_review", within_s=WITHIN_S)
+        folder = stage.home.root / stage.runs("author")[0]["folder"]
+        assert json.loads((folder / "stdout.log").read_text()) == {servers[0]: True, servers[1]: False}
+        assert servers[1] in (folder / "network.log").read_text()
+        await eventually(lambda: stage.sessions() == [], what="the end of the session, and of its proxy")
+        assert [words for words in (await stage.left()).values() if "tunnel.py" in words] == []
 
 
 async def test_with_a_sandbox_that_cannot_be_had_nothing_is_started(tmp_path):

@@ -8,6 +8,7 @@ from nightcrew.sandbox.home import HomeView, ensure_home_view
 from nightcrew.sandbox.probe import Found, Unusable, Usable, find_sandbox
 from nightcrew.sandbox.program import ProgramView, find_program_view, find_tool_binds
 from nightcrew.sandbox.spec import Bind, Link, SandboxSpec
+from nightcrew.sandbox.vendor import VendorView, ensure_vendor_view
 from nightcrew.sandbox.wrap import build_argv
 
 __all__ = [
@@ -22,9 +23,11 @@ __all__ = [
     "SandboxSpec",
     "Unusable",
     "Usable",
+    "VendorView",
     "build_argv",
     "checkout_view",
     "ensure_home_view",
+    "ensure_vendor_view",
     "ensure_worktree_view",
     "find_program_view",
     "find_sandbox",

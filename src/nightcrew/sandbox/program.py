@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,14 @@ def find_tool_binds(home: Path, *, search: str) -> tuple[Bind, ...]:
             if text and folder.is_relative_to(home / name):
                 found.update(dict.fromkeys(home / part for part in parts))
     return tuple(Bind(path, optional=True) for path in found)
+
+
+def find_python_view() -> ProgramView:
+    """What the Python that runs this needs, wherever it was installed."""
+    prefixes = dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
+    program = find_program_view(sys.executable, search="")
+    own = [Path(prefix) for prefix in prefixes if not _is_system(Path(prefix))]
+    return ProgramView((*program.binds, *(Bind(path) for path in own)), program.links)
 
 
 def _follow(program: str, search: str, found: dict[Path, Path | None], *, depth: int) -> None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightcrew.config.environment import load_environment
+from nightcrew.config.secret import is_reference
 from nightcrew.core.errors import Problem
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings, Network, SandboxKind, Settings
 from nightcrew.ports.agent import Agent, AgentJob
 from nightcrew.sandbox import Found, Unusable, Usable, find_sandbox, find_tool_binds
+from nightcrew.sandbox.bubblewrap import Bubblewrap
 
 
 class Sandboxes:
@@ -59,20 +61,25 @@ async def _bound(settings: Settings, keys: AgentSettings, agent: Agent, sandboxe
         if restricted:
             return Bound(f"network: {keys.network.value} needs a sandbox", "error", "set `sandbox: auto`")
         return Bound("no sandbox, as is set: only its CLI's own rules", "warning", "set `sandbox: auto`")
-    if keys.network is Network.VENDOR:
-        return Bound("network: vendor is not there yet", "error", "set open or none")
-    nested = agent.needs(_any_job(keys)).nested
+    needs = agent.needs(_any_job(keys))
+    hosts = tuple(dict.fromkeys((*needs.hosts, *keys.hosts)))
+    if keys.network is Network.VENDOR and not isinstance(found.means, Bubblewrap):
+        return Bound("network: vendor needs bwrap, so it is never started", "error", "set `network: open` or `none`")
+    if keys.network is Network.VENDOR and not hosts:
+        return Bound("network: vendor needs the servers of the model, and has none", "error", "set `hosts`")
+    nested = needs.nested
     if nested and found.is_root:
         words = f"it starts a sandbox of its own ({nested}), which root cannot inside {found.kind.value}"
         return Bound(words, "error", "take that option out, run Nightcrew as another user, or set `sandbox: none`")
-    shown = {Network.OPEN: "the network is open", Network.VENDOR: "only the model's hosts are reached"}
+    shown = {Network.OPEN: "the network is open", Network.VENDOR: f"only {', '.join(hosts)} are reached"}
     return Bound(f"in {found.kind.value}, {shown.get(keys.network, 'no network')}")
 
 
 def _any_job(keys: AgentSettings) -> AgentJob:
     """A job to ask with what an agent needs; it is not done."""
     nowhere = Path("/nowhere")
-    env = dict.fromkeys(keys.env, "")
+    # A value that is a reference is a secret, and no address.
+    env = {name: "" if is_reference(value) else value for name, value in keys.env.items()}
     return AgentJob(Role.AUTHOR, "", nowhere, nowhere, nowhere / "report.json", "", "", env)
 
 

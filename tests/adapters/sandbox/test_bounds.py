@@ -6,10 +6,12 @@ from nightcrew.agents.claude import ClaudeAgent
 from nightcrew.core.model.settings import AgentSettings, Network, ProjectSettings, SandboxKind, Settings
 from nightcrew.sandbox import Found, Unusable, Usable
 from nightcrew.sandbox.bubblewrap import Bubblewrap
+from nightcrew.sandbox.seatbelt import Seatbelt
 from nightcrew.service.sandbox import Bound, Sandboxes, find_bounds, find_sandbox_problems, list_unseen
 
 WORKS = Usable(SandboxKind.BWRAP, Bubblewrap("/usr/bin/bwrap"))
 AS_ROOT = Usable(SandboxKind.BWRAP, Bubblewrap("/usr/bin/bwrap", uid=1000))
+MAC = Usable(SandboxKind.SEATBELT, Seatbelt("/usr/bin/sandbox-exec"))
 LACKS = Unusable(SandboxKind.BWRAP, "bwrap is not installed", "install it")
 
 
@@ -36,6 +38,15 @@ async def bound(found: Found, *, own: bool = False, **keys: object) -> Bound:
         (WORKS, {}, "ok", "in bwrap, the network is open"),
         (WORKS, {"network": Network.NONE}, "ok", "in bwrap, no network"),
         (WORKS, {"own": True}, "ok", "in bwrap"),
+        (WORKS, {"network": Network.VENDOR, "hosts": ("a.example",)}, "ok", "only api.anthropic.com"),
+        (
+            WORKS,
+            {"network": Network.VENDOR, "env": {"ANTHROPIC_BASE_URL": "http://localhost:4000"}},
+            "ok",
+            "only localhost:4000 are reached",
+        ),
+        (MAC, {"network": Network.VENDOR}, "error", "network: vendor needs bwrap"),
+        (LACKS, {"network": Network.VENDOR}, "error", "network: vendor cannot be kept, so it is never started"),
         (AS_ROOT, {}, "ok", "in bwrap"),
         (AS_ROOT, {"own": True}, "error", "a sandbox of its own (option sandbox), which root cannot inside bwrap"),
         (AS_ROOT, {"own": True, "sandbox": SandboxKind.NONE}, "warning", "no sandbox, as is set"),

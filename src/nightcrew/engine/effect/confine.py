@@ -19,9 +19,11 @@ from nightcrew.sandbox import (
     SandboxSpec,
     Unusable,
     Usable,
+    VendorView,
     build_argv,
     checkout_view,
     ensure_home_view,
+    ensure_vendor_view,
     ensure_worktree_view,
     find_program_view,
     find_tool_binds,
@@ -52,8 +54,6 @@ async def confine_agent(
             why = lacking or "there is none"
             raise Invalid(f"network: {settings.network.value} of {run.agent} needs a sandbox, and {why}")
         return Confined(command.argv, env, f"none: {lacking}" if lacking else "none")
-    if settings.network is Network.VENDOR:
-        raise Invalid(f"network: vendor of {run.agent} is not there yet; set open or none")
     needs = adapter.needs(job)
     if needs.nested and sandbox.is_root:
         raise Invalid(f"{run.agent} starts a sandbox of its own ({needs.nested}), which root cannot in another")
@@ -61,20 +61,24 @@ async def confine_agent(
     home, view = _home(env), _git_view(means, run, job.workspace)
     program = find_program_view(command.argv[0], search=env.get("PATH", ""))
     own = ensure_home_view(home, needs.home)
+    way = VendorView()
+    if settings.network is Network.VENDOR:
+        way = ensure_vendor_view(means.folder(run), (*needs.hosts, *settings.hosts))
     read = (*settings.sandbox_read, *means.project(run.task).sandbox_read)
     spec = SandboxSpec(
         workspace=job.workspace,
         folder=job.folder,
         home=home,
         binds=(
-            *(*view.binds, *own.binds, *program.binds, *_readable(means, read)),
+            *(*view.binds, *own.binds, *program.binds, *way.binds, *_readable(means, read)),
             *(*find_tool_binds(home, search=env.get("PATH", "")), *(Bind(path, optional=True) for path in needs.read)),
         ),
         private=(*view.private, *own.private, *_closed(means)),
-        links=program.links,
+        links=(*program.links, *way.links),
         network=settings.network,
     )
-    return Confined(build_argv(spec, command.argv, sandbox), env, sandbox.kind.value)
+    argv = (*way.outside, *build_argv(spec, (*way.inside, *command.argv), sandbox))
+    return Confined(argv, env, sandbox.kind.value)
 
 
 async def confine_setup(means: Means, key: TaskKey, workspace: Path) -> Confinement:
