@@ -53,7 +53,7 @@ async def _count(home: Home, slugs: list[str], issues: int, reviewed: int) -> Tr
         for slug in slugs:
             await local.forge.create_repository(slug, files=EMPTY_REPOSITORY)
             seed_issues(local.forge, slug, issues)
-    given = configuration(home, slugs, forge={"kind": "local"}, agents=_agents(home.root), merge={"mode": "ask"})
+    given = configuration(home, slugs, forge={"kind": "local"}, agents=sample_agents(home.root), merge={"mode": "ask"})
     async with composed(home, given) as service, asyncio.TaskGroup() as group:
         await recover(service.ports)
         engine = group.create_task(service.loop.run())
@@ -106,7 +106,7 @@ def _traffic(service: Composed) -> Traffic:
     return forge.traffic
 
 
-def _agents(folder: Path) -> dict[str, Any]:
+def sample_agents(folder: Path) -> dict[str, Any]:
     """Two that write a note each, and approve the other's unseen."""
     issues = {
         title: {

@@ -71,6 +71,8 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         max_runs=keys.max_runs,
         attempts=keys.attempts,
         cycles_cooldown_s=keys.cycles_cooldown,
+        claim=keys.claim,
+        claim_expiry_s=keys.claim_expiry,
         merge=MergeSettings(
             mode=keys.merge.mode,
             method=keys.merge.method,

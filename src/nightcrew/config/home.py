@@ -49,6 +49,11 @@ class Home:
         return self.root / "nightcrew.lock"
 
     @property
+    def machine(self) -> Path:
+        """The id under which this home claims tasks."""
+        return self.root / "machine-id"
+
+    @property
     def runs(self) -> Path:
         """One folder a run."""
         return self.root / "runs"

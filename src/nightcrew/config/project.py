@@ -27,6 +27,7 @@ from nightcrew.config.value import (
 )
 from nightcrew.core.model.settings import (
     CheckCommand,
+    ClaimMode,
     CommitSettings,
     Intake,
     MergeMethod,
@@ -145,6 +146,16 @@ class ProjectKeys(Section):
         _PROJECT.cycles_cooldown_s,
         ge=0,
         le=30 * _DAY_S,
+    )
+    claim: ClaimMode = key(
+        "`auto`: each task is claimed by one machine, so that several can look after the repository; `off`: not.",
+        _PROJECT.claim,
+    )
+    claim_expiry: Duration = key(
+        "How long a claim lasts without being renewed, after which another machine takes the task over.",
+        _PROJECT.claim_expiry_s,
+        ge=1,
+        le=_DAY_S,
     )
     merge: MergeKeys = key("When and how a pull request is merged.", MergeKeys())
     review: ReviewKeys = key("Who reviews, and how often.", ReviewKeys())

@@ -111,6 +111,8 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "max_runs": project.max_runs,
         "attempts": project.attempts,
         "cycles_cooldown": render_duration(project.cycles_cooldown_s),
+        "claim": project.claim.value,
+        "claim_expiry": render_duration(project.claim_expiry_s),
         "merge": {
             "mode": merge.mode.value,
             "method": merge.method.value,

@@ -16,12 +16,14 @@ from nightcrew.core.model.task import Block
 
 @dataclass(frozen=True, slots=True)
 class AdoptIssue:
-    """Make a task of an issue: the row, and `status:new` on the issue."""
+    """Make a task of an issue: the row, and `status:new` on the issue. `status` other than NEW: the issue was worked on
+    before, by this machine (whose store was lost) or by one that is gone; its label stays, and its work is found."""
 
     task: TaskKey
     issue: Issue
     priority: int
     why: str
+    status: Status = Status.NEW
 
     @property
     def key(self) -> str:
@@ -212,12 +214,14 @@ class MergePull:
 @dataclass(frozen=True, slots=True)
 class FinishTask:
     """Close out: the merge is on the base (or the issue is closed). Close the issue, remove branch and workspace
-    (salvaging what is unsaved), and move to `done`. `merged` tells the two apart."""
+    (salvaging what is unsaved), and move to `done`. `merged` tells the two apart. `as_seen`: the forge says so already,
+    by another machine's doing; only what is here is ended."""
 
     task: TaskKey
     source: Status
     merged: bool
     why: str
+    as_seen: bool = False
 
     @property
     def key(self) -> str:
@@ -239,6 +243,44 @@ class TellPerson:
         return f"tell:{self.task}"
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimTask:
+    """Claim the task for this machine, before anything else is done about it. `inherits`: others may have worked on
+    it, so its branch and pull request are looked for."""
+
+    task: TaskKey
+    inherits: bool
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"claim:{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class RenewClaim:
+    """Renew this machine's claim, beside whatever else is done."""
+
+    task: TaskKey
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"renew:{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseClaim:
+    """Give this machine's claim up: nothing is left to do but for a person."""
+
+    task: TaskKey
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"release:{self.task}"
+
+
 Action = (
     AdoptIssue
     | MoveStatus
@@ -255,6 +297,9 @@ Action = (
     | MergePull
     | FinishTask
     | TellPerson
+    | ClaimTask
+    | RenewClaim
+    | ReleaseClaim
 )
 
 

@@ -15,6 +15,7 @@ from nightcrew.core.actions import (
     AdoptIssue,
     MergePull,
     RecordRoute,
+    RenewClaim,
     RunChecks,
     SettleLabels,
     StartRun,
@@ -24,6 +25,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
+from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_claim, under_claim
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.reason import Wait
@@ -72,6 +74,9 @@ def decide(world: World) -> Decision:
     errors: dict[TaskKey, str] = {}
     for project, view in _in_order(world):
         key = view.task.key
+        renewal = keep(view)
+        if renewal is not None and renewal.key not in passed_over:
+            actions.append(renewal)
         if key in busy:
             waits[key] = Wait("acting", "Nightcrew is at work on it", "The next look shows what came of it.")
             continue
@@ -91,7 +96,7 @@ def decide(world: World) -> Decision:
 
 def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
-    return not isinstance(action, RunChecks | TellPerson)
+    return not isinstance(action, RunChecks | TellPerson | RenewClaim)
 
 
 def allocate(world: World) -> Allowance:
@@ -119,9 +124,14 @@ def allocate(world: World) -> Allowance:
 
 def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> Stage:
     """One task's step, given what is left of what all share: a person's hand first, then the runs that live, then
-    what its status asks for. A project that is not configured any more only has its runs ended."""
+    what its status asks for. A project that is not configured any more only has its runs ended; so has a task that
+    another machine took, which is left alone."""
     if project.is_removed:
         return follow_removed(world, view)
+    taken = elsewhere(view)
+    if taken is not None:
+        rest = follow_live(world, view, wanted=isinstance(view.claim, Unknown))
+        return Stage(wait=taken) if rest is None else (Stage(wait=rest) if isinstance(rest, Wait) else act_on(rest))
     issue = view.issue
     hand = None if isinstance(issue, Unknown) else follow_hand(view, issue.value)
     settles = hand is not None and any(isinstance(action, SettleLabels) for action in hand.actions)
@@ -145,11 +155,16 @@ def _decide_safely(
     world: World, project: ProjectWorld, view: TaskView, allowance: Allowance, passed_over: set[str]
 ) -> tuple[Stage, str]:
     try:
-        stage = _hold_back(world, decide_task(world, project, view, allowance))
+        stage = _hold_back(world, under_claim(view, decide_task(world, project, view, allowance)))
         if any(is_exclusive(action) for action in stage.actions):
             return stage, ""
-        told = _tell(view, stage, passed_over)
-        return (replace(stage, actions=(*stage.actions, *told)) if told else stage), ""
+        told = told_under_claim(view, _tell(view, stage, passed_over), stage.wait)
+        if told:
+            return _hold_back(world, replace(stage, actions=(*stage.actions, *told))), ""
+        release = let_go(view) if not stage.actions else None
+        if release is not None and release.key not in passed_over:
+            return replace(stage, actions=(release,)), ""
+        return stage, ""
     except Exception:  # noqa: BLE001 - the boundary that keeps one poisoned task from stopping the rest
         wait = Wait("bug", "Nightcrew could not decide about it", "The world was written down; please report it.")
         return Stage(wait=wait), traceback.format_exc()
@@ -184,7 +199,7 @@ def _spend(allowance: Allowance, action: Action) -> Allowance:
             return allowance
 
 
-def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[Action, ...]:
+def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[TellPerson, ...]:
     """Keep the comment on the issue true, once nothing else is about to change what it says."""
     issue = view.issue.value if isinstance(view.issue, Known) else None
     if issue is None:

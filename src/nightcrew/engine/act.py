@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     Action,
     ActionOutcome,
     AdoptIssue,
+    ClaimTask,
     CollectRun,
     Done,
     FinishTask,
@@ -26,6 +27,8 @@ from nightcrew.core.actions import (
     PublishWork,
     RecordRoute,
     Refused,
+    ReleaseClaim,
+    RenewClaim,
     ResumeStart,
     RunChecks,
     SettleLabels,
@@ -39,6 +42,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
 from nightcrew.engine.effect.check import run_checks
+from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim, why_not_ours
 from nightcrew.engine.effect.collect import collect_run, stop_run
 from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.means import Means
@@ -58,7 +62,10 @@ early, it is not found, and made twice."""
 
 
 async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901, PLR0911, PLR0912 - one arm an action
-    """Make one action's effects."""
+    """Make one action's effects, if no other machine has its task."""
+    taken = await why_not_ours(means, action)
+    if taken:
+        return Refused(taken)
     match action:
         case AdoptIssue():
             return await adopt_issue(means, action)
@@ -90,6 +97,12 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await finish_task(means, action)
         case TellPerson():
             return await tell_person(means, action)
+        case ClaimTask():
+            return await claim_task(means, action)
+        case RenewClaim():
+            return await renew_claim(means, action)
+        case ReleaseClaim():
+            return await release_claim(means, action)
         case _:
             assert_never(action)
 

@@ -12,7 +12,7 @@ from nightcrew.core.actions import Action
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
-from nightcrew.core.lifecycle import Status
+from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.run import RunView
@@ -20,6 +20,7 @@ from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
+from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.model_list import parse_lists
@@ -55,6 +56,7 @@ class ProjectMemory:
     """What is kept of one project between looks."""
 
     reader: ProjectReader
+    claims: ClaimBook
     issues: IssueView
     pulls: PullReader
     sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
@@ -156,12 +158,16 @@ class Observer:
                 memory.facts.access if memory.facts is not None else "",
                 memory.facts.problem if memory.facts is not None else "",
                 _describe_unclear(memory.candidates),
+                *memory.claims.problems(),
             )
         ]
         return tuple(f"{slug}: {words}" for slug, words in found if words)
 
     def pulls_of(self, slug: str) -> PullReader:
         return self._get(slug).pulls
+
+    def claims_of(self, slug: str) -> ClaimBook:
+        return self._get(slug).claims
 
     def issues_of(self, slug: str) -> IssueView:
         return self._get(slug).issues
@@ -229,11 +235,15 @@ class Observer:
                 if due:
                     memory.facts = await memory.reader.read(memory.facts)
                     await memory.issues.refresh()
+                    others_at_work = _others_at_work(memory, {task.key.number for task in tasks})
+                    await memory.claims.refresh(self.project_settings(slug), others_at_work=others_at_work)
                     memory.read_at = now
                 await self._read_tasks(memory, tasks, dirty, due=due)
                 if due or dirty:
                     settings = memory.facts.settings if memory.facts is not None else self.project_settings(slug)
-                    memory.candidates = await memory.issues.candidates(settings, (task.key.number for task in tasks))
+                    memory.candidates = await memory.issues.candidates(
+                        settings, (task.key.number for task in tasks), left=memory.claims.left(settings)
+                    )
             memory.is_first = False
             if due:
                 memory.problem = ""  # a look that reads no list cannot tell that it is readable again
@@ -278,10 +288,11 @@ class Observer:
             memory.sights[task.key] = sight
 
     def _world_of(self, slug: str, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]]) -> ProjectWorld:
-        memory = self._projects[slug]
+        memory, settings = self._projects[slug], self.project_settings(slug)
         views = []
         for key, task in records.tasks.items():
-            if key.project != slug or (task.status is Status.DONE and key not in memory.sights and key not in live):
+            seen = key in memory.sights or key in live or key.number in memory.claims.held
+            if key.project != slug or (task.status is Status.DONE and not seen):
                 continue
             nothing = Unknown(memory.problem or "it has not been read yet")
             sight = memory.sights.get(key, TaskSight(nothing, nothing, answered=False))
@@ -294,11 +305,12 @@ class Observer:
                     live=live.get(key, ()),
                     verdicts=records.verdicts.get(key, ()),
                     answered=sight.answered,
+                    claim=memory.claims.view(key.number, settings),
                 )
             )
         base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)
         return ProjectWorld(
-            settings=self.project_settings(slug),
+            settings=settings,
             base_ref=base,
             tasks=tuple(views),
             candidates=memory.candidates,
@@ -320,10 +332,20 @@ class Observer:
         forge = ports.forge_of(self._settings, slug)
         issues = IssueView(forge.tracker, ports.clock, slug)
         return ProjectMemory(
+            claims=ClaimBook(ports.claims, forge.scm, ports.clock, slug, ports.machine),
             reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
             issues=issues,
             pulls=PullReader(forge.scm, ports.workspace, ports.store, slug, may_write=issues.may_write),
         )
+
+
+def _others_at_work(memory: ProjectMemory, known: set[int]) -> bool:
+    """Whether another machine's work can be seen: a claim that is not ours on an issue that is open, or a status label
+    on one that is no task here."""
+    if any(number in memory.issues.memory.issues for number in memory.claims.watched):
+        return True
+    others = (issue for number, issue in memory.issues.memory.issues.items() if number not in known)
+    return any(set(parse_status_labels(issue.labels)) - {Status.NEW, Status.BLOCKED, Status.DONE} for issue in others)
 
 
 def _is_over(task: Task) -> bool:

@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nightcrew.core.model.claim import Machine
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, SandboxKind, Settings
 from nightcrew.ports.agent import Agent
+from nightcrew.ports.claim import Claims
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.ids import Ids
 from nightcrew.ports.runtime import Runtime
@@ -53,7 +55,7 @@ class Ports:
     out of a text; `mask_folder` out of the files of a run's folder, and names those that had some; `scan` finds
     secrets among the lines that a diff adds. `find_sandbox` tells whether a kind of sandbox works here. `list_models`
     asks an agent's CLI, with its own variables, for the names of its models (PortError if that fails; none if it
-    cannot say)."""
+    cannot say). `claims` is where tasks are claimed, None where that cannot be done; `machine` is who claims."""
 
     store: Store
     clock: Clock
@@ -72,6 +74,8 @@ class Ports:
     scan: Callable[[str], tuple[Hit, ...]] = _no_hits
     find_sandbox: Callable[[SandboxKind], Awaitable[Found]] = _no_sandbox
     list_models: Callable[[Agent, Mapping[str, str]], Awaitable[tuple[str, ...]]] = _no_models
+    claims: Claims | None = None
+    machine: Machine = Machine("", "")
 
     def forge_of(self, settings: Settings, project: str) -> Forge:
         """The forge of a project."""

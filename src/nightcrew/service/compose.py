@@ -41,6 +41,7 @@ from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.connection import Connections, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
 from nightcrew.service.log import ProblemLog, mask_log
+from nightcrew.service.machine import ensure_machine
 from nightcrew.service.model_list import list_models
 from nightcrew.service.reload import FileSource, Fit
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
@@ -48,6 +49,7 @@ from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
+from nightcrew.workspaces.claim import GitClaims
 from nightcrew.workspaces.worktree import GitWorkspaces
 
 
@@ -95,6 +97,9 @@ async def composed(
             ids=SystemIds(clock),
             runtime=TmuxRuntime((outside_of or home).root),
             workspace=workspace,
+            # A dry run takes nothing from the home that it is a copy of.
+            claims=GitClaims(home.root, clock) if outside_of is None else None,
+            machine=ensure_machine(home),
             forges=connections.forges,
             agents=agents,
             home=home.root,

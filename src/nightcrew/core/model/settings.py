@@ -55,6 +55,13 @@ class Network(Enum):
     NONE = "none"
 
 
+class ClaimMode(Enum):
+    """Whether tasks are claimed for this machine, so that several may look after one repository."""
+
+    AUTO = "auto"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class CheckCommand:
     """An engine check: a command run in a clean checkout of the merge result, reported as `nightcrew/<name>`."""
@@ -159,6 +166,9 @@ class ProjectSettings:
     attempts: int = 3
     cycles_cooldown_s: float = 3600.0
     """How long the author of a pull request may be cooled before its changes go to another agent."""
+    claim: ClaimMode = ClaimMode.AUTO
+    claim_expiry_s: float = 1800.0
+    """How long a machine's claim on a task lasts without being renewed."""
     merge: MergeSettings = MergeSettings()
     review: ReviewSettings = ReviewSettings()
     commit: CommitSettings = CommitSettings()

@@ -7,6 +7,7 @@ from datetime import datetime
 from nightcrew.core.actions import Action
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
@@ -22,7 +23,7 @@ class TaskView:
     """One task. `runs` are all its runs, oldest first; `live` those not yet collected, with what is seen of them.
     `issue` is Unknown when it could not be read, Known(None) when it is gone (deleted or transferred). `pull` is
     Known(None) when the task has none. `verdicts` oldest first. `answered` is true when a person with write access
-    commented after the task was blocked with a question."""
+    commented after the task was blocked with a question. `claim` tells which machine has it."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -31,6 +32,7 @@ class TaskView:
     live: tuple[RunView, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     answered: bool = False
+    claim: Observed[ClaimView] = Known(NO_CLAIMS)
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""
@@ -53,10 +55,12 @@ class TaskView:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An open issue that is not a task yet but asks to be one. `asked_by_writer`: whether the one who asked (the
-    actor of the label event, or the author with `intake: all`) has write access."""
+    actor of the label event, or the author with `intake: all`) has write access. `is_left`: its claim is this
+    machine's, or a dead one's, so that work on it is gone on with."""
 
     issue: Issue
     asked_by_writer: Observed[bool]
+    is_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)

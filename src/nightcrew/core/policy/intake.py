@@ -12,10 +12,13 @@ DEFAULT_PRIORITY = 50
 _WORDS = {"critical": 0, "urgent": 0, "high": 20, "medium": 50, "normal": 50, "low": 80}
 
 
-def asks_in(project: ProjectSettings, issue: Issue) -> str:
+def asks_in(project: ProjectSettings, issue: Issue, *, is_left: bool = False) -> str:
     """How an open issue asks to become a task: the label that does it, `*` for `intake: all`, empty for not at all.
-    An issue that carries another status label without being known is left alone: somebody else may work on it."""
+    An issue that carries another status label without being known is left alone: somebody else may work on it; unless
+    its claim says that it is ours, or that its machine is gone (`is_left`)."""
     statuses = parse_status_labels(issue.labels)
+    if issue.is_open and is_left and len(statuses) == 1 and statuses[0] not in (Status.NEW, Status.DONE):
+        return project.intake_label if issue.has_label(project.intake_label) else statuses[0].label
     if not issue.is_open or (statuses and statuses != (Status.NEW,)):
         return ""
     if statuses:
@@ -27,12 +30,14 @@ def asks_in(project: ProjectSettings, issue: Issue) -> str:
 
 def adopt(project: ProjectSettings, candidate: Candidate) -> AdoptIssue | None:
     """An issue becomes a task when someone with write access asked for it; what is not known is not taken for yes."""
-    how = asks_in(project, candidate.issue)
+    how = asks_in(project, candidate.issue, is_left=candidate.is_left)
     if not how or candidate.asked_by_writer != Known(True):
         return None
     issue = candidate.issue
     why = "its author has write access" if how == "*" else f"someone with write access put the label {how!r} on it"
-    return AdoptIssue(TaskKey(project.slug, issue.number), issue, priority_of(issue.labels), why)
+    statuses = parse_status_labels(issue.labels)
+    status = statuses[0] if statuses else Status.NEW
+    return AdoptIssue(TaskKey(project.slug, issue.number), issue, priority_of(issue.labels), why, status)
 
 
 def priority_of(labels: tuple[str, ...]) -> int:

@@ -25,8 +25,9 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
         refusal = await _prove(means, task)
         if refusal:
             return Refused(refusal)
-    await _close_issue(means, task)
-    await _remove_branch(means, task, merged=action.merged)
+    if not action.as_seen:
+        await _close_issue(means, task)
+        await _remove_branch(means, task, merged=action.merged)
     await _remove_workspace(means, task, merged=action.merged and await _is_all_merged(means, task))
     evidence = Evidence.MERGED if action.merged and task.status is not Status.NEW else Evidence.FINISHED
     if action.merged and task.status in (Status.ROUTED, Status.IN_PROGRESS):
@@ -34,9 +35,14 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
     step = edge(task.status, Status.DONE, evidence)
     event = means.status_event(task.key, step, action.why)
     await means.ports.store.change_status(
-        task.key, step, event=event, change=lambda stored: replace(stored, block=None)
+        task.key,
+        step,
+        event=event,
+        change=lambda stored: replace(stored, block=None),
+        labels_follow=not action.as_seen,
     )
-    await set_status_label(means, task.key, Status.DONE)
+    if not action.as_seen:
+        await set_status_label(means, task.key, Status.DONE)
     return Done()
 
 

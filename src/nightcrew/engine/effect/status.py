@@ -17,6 +17,7 @@ from nightcrew.core.errors import Missing
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
+from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge
 from nightcrew.engine.observe import LAST_AGENT
@@ -24,22 +25,31 @@ from nightcrew.ports.store import Change
 
 
 async def adopt_issue(means: Means, action: AdoptIssue) -> ActionOutcome:
-    """The row, then `status:new`."""
+    """The row, then `status:new`; or, for an issue that was worked on before, what is left of that."""
     now = means.ports.clock.now()
-    issue = action.issue
+    issue, branch = action.issue, branch_name(action.issue.number, action.issue.title)
+    is_new = action.status is Status.NEW
+    if not is_new:
+        branch = left_branch(means.observer.claims_of(action.task.project), issue.number, branch)
+        refusal = await have_claim(means, action.task, branch=branch)
+        if refusal:
+            return Refused(refusal)
     task = Task(
         key=action.task,
         title=issue.title,
-        status=Status.NEW,
+        status=action.status,
         created_at=issue.created_at,
         updated_at=now,
         priority=action.priority,
-        moving_to=Status.NEW,
-        branch=branch_name(issue.number, issue.title),
+        moving_to=Status.NEW if is_new else None,
+        branch=branch,
     )
     event = means.event("task.adopted", action.why, task=action.task, title=issue.title)
     await means.ports.store.record_task(task, event=event)
-    await set_status_label(means, action.task, Status.NEW)
+    if is_new:
+        await set_status_label(means, action.task, Status.NEW)
+    else:
+        await inherit(means, action.task, branch)
     return Done()
 
 

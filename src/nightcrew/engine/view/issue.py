@@ -1,6 +1,6 @@
 """What is known of a project's issues: a full list at start and hourly, deltas between, direct reads of tasks."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -86,16 +86,19 @@ class IssueView:
         self.note(issue)
         return Known(issue)
 
-    async def candidates(self, settings: ProjectSettings, known: Iterable[int]) -> tuple[Candidate, ...]:
-        """Open issues that ask to become tasks, with whether the one who asked may."""
+    async def candidates(
+        self, settings: ProjectSettings, known: Iterable[int], *, left: Collection[int] = ()
+    ) -> tuple[Candidate, ...]:
+        """Open issues that ask to become tasks, with whether the one who asked may. `left` are those whose claim is
+        ours or a dead machine's."""
         tasks = set(known)
         found: list[Candidate] = []
         for number, issue in self.memory.issues.items():
             if number in tasks:
                 continue
-            how = asks_in(settings, issue)
+            how = asks_in(settings, issue, is_left=number in left)
             if how:
-                found.append(Candidate(issue, await self._asked_by_writer(issue, how)))
+                found.append(Candidate(issue, await self._asked_by_writer(issue, how), number in left))
         return tuple(found)
 
     async def answered(self, task: Task) -> bool:
