@@ -235,7 +235,7 @@ class Observer:
                 if due:
                     memory.facts = await memory.reader.read(memory.facts)
                     await memory.issues.refresh()
-                    others_at_work = _others_at_work(memory, {task.key.number for task in tasks})
+                    others_at_work = _others_at_work(memory, tasks)
                     await memory.claims.refresh(self.project_settings(slug), others_at_work=others_at_work)
                     memory.read_at = now
                 await self._read_tasks(memory, tasks, dirty, due=due)
@@ -339,11 +339,12 @@ class Observer:
         )
 
 
-def _others_at_work(memory: ProjectMemory, known: set[int]) -> bool:
-    """Whether another machine's work can be seen: a claim that is not ours on an issue that is open, or a status label
-    on one that is no task here."""
-    if any(number in memory.issues.memory.issues for number in memory.claims.watched):
+def _others_at_work(memory: ProjectMemory, tasks: list[Task]) -> bool:
+    """Whether another machine's work can be seen: a claim that is not ours on a task here that is not done, or a status
+    label on an issue that is no task here."""
+    if any(task.key.number in memory.claims.watched and task.status is not Status.DONE for task in tasks):
         return True
+    known = {task.key.number for task in tasks}
     others = (issue for number, issue in memory.issues.memory.issues.items() if number not in known)
     return any(set(parse_status_labels(issue.labels)) - {Status.NEW, Status.BLOCKED, Status.DONE} for issue in others)
 

@@ -12,7 +12,7 @@ from typing import Any
 from nightcrew.core import actions, failures, ids, known, lifecycle, reason
 from nightcrew.core.decide import decide
 from nightcrew.core.errors import NightcrewError
-from nightcrew.core.model import cooldown, issue, pull, report, route, run, settings, task, verdict, world
+from nightcrew.core.model import claim, cooldown, issue, pull, report, route, run, settings, task, verdict, world
 from nightcrew.core.model.world import World
 from nightcrew.service.dump import to_plain
 
@@ -23,6 +23,7 @@ _MODULES = (
     known,
     lifecycle,
     reason,
+    claim,
     cooldown,
     issue,
     pull,

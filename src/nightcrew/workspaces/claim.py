@@ -40,7 +40,7 @@ class GitClaims:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def list_claims(self, project: str, remote: Remote) -> tuple[Claim, ...]:
-        repository = await self._repository(project)
+        repository = self._get(project)
         async with self._locks.setdefault(project, asyncio.Lock()):
             await _fetch(repository, remote)
             return await _read(repository)
@@ -48,18 +48,16 @@ class GitClaims:
     async def put_claim(
         self, project: str, remote: Remote, number: int, *, note: ClaimNote, expected: Sha | None
     ) -> Sha:
-        repository = await self._repository(project)
+        repository = self._get(project)
         made = await self._commit(repository, note)
         await self._push(repository, remote, number, new=made, expected=expected)
         return made
 
     async def drop_claim(self, project: str, remote: Remote, number: int, *, expected: Sha) -> None:
-        await self._push(await self._repository(project), remote, number, new=None, expected=expected)
+        await self._push(self._get(project), remote, number, new=None, expected=expected)
 
-    async def _repository(self, project: str) -> Repository:
-        repository = Repository(self._home, project, self._git)
-        await repository.ensure()
-        return repository
+    def _get(self, project: str) -> Repository:
+        return Repository(self._home, project, self._git).get()
 
     async def _commit(self, repository: Repository, note: ClaimNote) -> Sha:
         who = Identity(NIGHTCREW, NIGHTCREW_EMAIL, int(self._clock.now().timestamp()))

@@ -8,6 +8,7 @@ from nightcrew.core.actions import (
     AcceptPerson,
     Action,
     AdoptIssue,
+    ClaimTask,
     CollectRun,
     FinishTask,
     MergePull,
@@ -15,6 +16,8 @@ from nightcrew.core.actions import (
     PostVerdict,
     PublishWork,
     RecordRoute,
+    ReleaseClaim,
+    RenewClaim,
     ResumeStart,
     RunChecks,
     SettleLabels,
@@ -69,6 +72,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _finish(sim, action)
         case TellPerson():
             return _tell(sim, action)
+        case ClaimTask() | RenewClaim() | ReleaseClaim():
+            raise AssertionError("there is one machine in this world, and no claims")
 
 
 def advance(sim: Simulated, key: str) -> bool:
