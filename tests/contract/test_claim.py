@@ -54,7 +54,9 @@ class RealWorld:
 
 class FakeWorld:
     def __init__(self) -> None:
-        self.one = self.two = self.fake = FakeClaims()
+        self.fake = FakeClaims()
+        self.one: Claims = self.fake
+        self.two: Claims = self.fake
         self.remote = Remote("memory")
 
     def plant(self, number: int) -> None:

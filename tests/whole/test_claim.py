@@ -1,11 +1,14 @@
 """Two machines on one repository, and two services on one home."""
 
+import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.waiting import eventually
 from tests.whole.stage import APPROVE, Stage, attempt, says, staged
@@ -14,7 +17,7 @@ EXPIRY_S = 4
 
 
 @asynccontextmanager
-async def another_machine(first: Stage, **project: object) -> AsyncIterator[Stage]:
+async def another_machine(first: Stage, **project: Any) -> AsyncIterator[Stage]:
     """A second home, whose service looks after the same repository."""
     folder = Path(tempfile.mkdtemp(prefix="ncw-", dir="/tmp")).resolve()
     try:
@@ -62,12 +65,11 @@ async def test_each_issue_is_worked_on_by_one_machine():
                 return bool((await one.get(f"/issues/{number}"))["state"] == "closed")
 
             await eventually(is_closed, within_s=90, every_s=0.3, what=f"#{number} to be closed")
-        for stage in (one, two):
-            await eventually(
-                lambda stage=stage: all(is_done(stage, number) for number in numbers),
-                within_s=60,
-                what="both to see it",
-            )
+        await eventually(
+            lambda: all(is_done(stage, number) for stage in (one, two) for number in numbers),
+            within_s=60,
+            what="both to see it",
+        )
         assert all(count == 1 for count in author_starts(one, two).values())
         assert sum(author_starts(one, two).values()) == len(titles)
         pulls = await one.pulls()
@@ -118,9 +120,6 @@ async def test_a_dead_machines_task_is_taken_over_with_its_pull_request():
 
 async def test_a_machine_that_slept_pushes_nothing_on_top():
     """It is stopped for longer than its lease, and goes on without knowing it."""
-    import os
-    import signal
-
     async with staged(claim_expiry=EXPIRY_S) as one, another_machine(one, claim_expiry=EXPIRY_S) as two:
         title = "Find the answer"
         one.play(title, [attempt({"answer.txt": "41\n"}, gate=one.gate("go"))])

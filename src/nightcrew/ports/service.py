@@ -162,7 +162,8 @@ class Service(Protocol):
     ) -> tuple[Event, ...]: ...
 
     def subscribe(self) -> AsyncIterator[Event]:
-        """Facts as they happen. A slow reader misses some and gets an event of kind `bus.gap` instead."""
+        """Facts as they happen, in order. The engine reads them from the store: a slow reader gets them late and misses
+        none. An implementation that has to leave some out gives one of kind `bus.gap` in their place."""
         ...
 
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
