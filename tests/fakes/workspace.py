@@ -141,10 +141,10 @@ class FakeWorkspaces:
         self._leave(error)
         return Left(tree.head, dirty, tuple(problems))
 
-    async def release(self, project: str, number: int, *, lease: RunId) -> None:
+    async def release(self, project: str, number: int, *, lease: RunId | None) -> None:
         error = self._enter("release", project)
         leases = self.repository(project).leases
-        if leases.get(number) == lease:
+        if number in leases and lease in (None, leases[number]):
             del leases[number]
         self._leave(error)
 

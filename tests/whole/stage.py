@@ -276,13 +276,22 @@ class Stage:
             if task is not None and (not seen or seen[-1] != task["status"]):
                 seen.append(task["status"])
             settled = task is not None and task["moving_to"] is None and f"`{status}`" in task["told"]
-            return task if task is not None and task["status"] == status and settled else None
+            if task is None or task["status"] != status or not settled:
+                return None
+            return task if status not in ("done", "blocked") or self._is_let_go(number) else None
 
         try:
             found: Json = await eventually(there, within_s=within_s, every_s=0.05, what=f"#{number} to be {status}")
         except AssertionError as error:
             raise AssertionError(f"#{number} is not {status}, but went through {seen}\n{self.tail()}") from error
         return found
+
+    def _is_let_go(self, number: int) -> bool:
+        """Whether its claim was given up, and that is written down."""
+        claim = f"refs/nightcrew/claims/{number}"
+        return not self.git("for-each-ref", claim) and not self.rows(
+            "SELECT * FROM effects WHERE state = 'intent' AND kind = 'claim.release'"
+        )
 
     # What is on the forge
 

@@ -204,6 +204,10 @@ class Actor:
             return Refused(_with_time(error))
         except PortError as error:
             return Refused(str(error) or type(error).__name__)
+        except OSError as error:
+            # A full or broken disk, a folder that somebody deleted: said in its own words, and tried again.
+            where = f": {error.filename}" if error.filename else ""
+            return Refused(f"this machine says {error.strerror or error}{where}")
         except Exception:  # noqa: BLE001 - one action's boundary: a bug in it must not end the service
             return Refused(f"a bug: {traceback.format_exc(limit=-3)}")
 

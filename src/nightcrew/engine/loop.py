@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nightcrew.core.decide import Decision, decide
-from nightcrew.core.errors import Unavailable
+from nightcrew.core.errors import PortError
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.world import World
 from nightcrew.engine.act import Actor
@@ -89,8 +89,9 @@ class Loop:
                 try:
                     await self.reloader.turn(self)
                     await self.tick(group)
-                except Unavailable as error:
-                    # The store does not answer (locked, disk full): nothing is decided until it does.
+                except (PortError, OSError) as error:
+                    # The store does not answer (locked, read-only), or the disk is full: nothing is decided until it
+                    # does.
                     self.state = replace(self.state, problem=str(error))
                 await self._rest(clock.monotonic() - began)
             for watcher in watchers:

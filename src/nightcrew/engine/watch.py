@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from nightcrew.core.errors import Unavailable
+from nightcrew.core.errors import PortError
 from nightcrew.core.ids import RunId
 from nightcrew.core.model.run import Run
 from nightcrew.engine.ports import Ports
@@ -21,14 +21,16 @@ async def watch_runs(ports: Ports, wake: Callable[[], None], *, every_s: float =
         await asyncio.sleep(every_s)
         try:
             current = await records.read()
-        except Unavailable:
-            continue  # the store does not answer: the loop says so
-        if current is not seen:
-            seen, open_runs = current, [run for runs in current.runs.values() for run in runs if run.is_open]
-            told &= {run.id for run in open_runs}
-        fresh = {
-            run.id for run in open_runs if run.id not in told and ports.runtime.look(ports.home / run.folder).has_result
-        }
+            if current is not seen:
+                seen, open_runs = current, [run for runs in current.runs.values() for run in runs if run.is_open]
+                told &= {run.id for run in open_runs}
+            fresh = {
+                run.id
+                for run in open_runs
+                if run.id not in told and ports.runtime.look(ports.home / run.folder).has_result
+            }
+        except (PortError, OSError):
+            continue  # the store or the disk does not answer: the loop says so
         if fresh:
             told |= fresh
             wake()

@@ -120,8 +120,9 @@ class Workspace(Protocol):
         repository with object checks on. A rebase or merge left in progress is ended first, its work kept."""
         ...
 
-    async def release(self, project: str, number: int, *, lease: RunId) -> None:
-        """Give up the lease. Idempotent; a lease of another run is left alone."""
+    async def release(self, project: str, number: int, *, lease: RunId | None) -> None:
+        """Give up the lease. Idempotent; a lease of another run is left alone. None gives up whoever's it is: for a
+        task of whose runs nothing is known any more, once their sessions were ended."""
         ...
 
     async def push(self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None) -> None:

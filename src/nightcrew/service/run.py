@@ -12,6 +12,7 @@ import structlog
 from nightcrew.api.socket import serve_api
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
+from nightcrew.core.errors import Unavailable
 from nightcrew.engine.journal import Boundary
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
@@ -19,6 +20,7 @@ from nightcrew.service.adapter import load_agents
 from nightcrew.service.compose import Composed, composed, home_of
 from nightcrew.service.connection import resolve_tokens, used_forges
 from nightcrew.service.dry import tell_dry_run
+from nightcrew.service.guard import watch_file
 from nightcrew.service.load import load
 from nightcrew.service.lock import held
 from nightcrew.service.log import configure_log, follow_events
@@ -79,8 +81,16 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
     def report(name: str, error: BaseException) -> None:
         log.error("part failed, and is started again", part=name, error=str(error))
 
+    is_lost = asyncio.Event()
+
+    def lose_store() -> None:
+        log.error("the database was deleted or replaced under the service, which ends", path=str(home.database))
+        is_lost.set()
+        service.loop.stop()
+
     async with asyncio.TaskGroup() as group:
         beside = [
+            group.create_task(watch_file(home.database, lost=lose_store), name="guard"),
             group.create_task(
                 supervise("api", lambda: serve_api(service.facade, home.socket), report=report), name="api"
             ),
@@ -94,6 +104,8 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
         await asyncio.wait({engine}, timeout=STOP_WITHIN_S)
         for task in (engine, *beside):
             task.cancel()
+    if is_lost.is_set():
+        raise Unavailable(f"{home.database} was deleted or replaced while the service ran; start it again")
 
 
 def _hang_up(service: Composed, *, on_terminal: bool) -> Callable[[], None]:

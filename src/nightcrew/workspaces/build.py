@@ -11,8 +11,8 @@ from pathlib import Path
 from nightcrew.core.errors import Conflict
 from nightcrew.core.ids import Sha
 from nightcrew.ports.workspace import Checkout, WorkspaceSpec
-from nightcrew.workspaces.file import is_folder, is_there
-from nightcrew.workspaces.link import branch_ref, end_operation, ensure_link, find_tip, is_linked
+from nightcrew.workspaces.file import find_bytes, is_folder, is_there
+from nightcrew.workspaces.link import branch_ref, end_operation, ensure_link, find_tip, is_linked, put_aside
 from nightcrew.workspaces.marker import Marker, Stage, find_marker, write_marker
 from nightcrew.workspaces.ref import delete_ref, write_ref
 from nightcrew.workspaces.repository import REMOTE, Repository
@@ -22,7 +22,9 @@ from nightcrew.workspaces.snapshot import reset_tree, take_snapshot
 
 
 def find_own_marker(repository: Repository, number: int, *, installation: str) -> Marker | None:
-    """The marker of a task's worktree. Conflict if the worktree is somebody else's: then nothing may be touched."""
+    """The marker of a task's worktree. Conflict if the worktree is somebody else's: then nothing may be touched. One of
+    ours whose marker was lost is put aside whole, as if it were not there."""
+    put_aside_unmarked(repository, number)
     marker = find_marker(repository.marker(number))
     tree = repository.tree(number)
     if marker is None:
@@ -33,6 +35,17 @@ def find_own_marker(repository: Repository, number: int, *, installation: str) -
     if owner != (installation, repository.project, number):
         raise Conflict(f"{tree} belongs to {marker.project}#{marker.number} of {marker.installation}; move it away")
     return marker
+
+
+def put_aside_unmarked(repository: Repository, number: int) -> tuple[str, ...]:
+    """Make room where a task's worktree stands whose marker was lost: what is in it is kept. Only one that says itself
+    that it belongs to these repositories; words for the task, if there was one."""
+    tree = repository.tree(number)
+    link = (find_bytes(tree / ".git") or b"").decode("utf-8", "replace").strip()
+    if find_marker(repository.marker(number)) is not None or link != f"gitdir: {repository.admin(number)}":
+        return ()
+    kept = put_aside(repository, tree, name=f"{number}-tree")
+    return (f"a workspace was left of which nothing was known any more; it is kept as {kept}",)
 
 
 async def ensure_worktree(repository: Repository, spec: WorkspaceSpec, *, installation: str, at: datetime) -> Checkout:

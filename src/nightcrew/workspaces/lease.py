@@ -45,13 +45,13 @@ def take_lease(path: Path, run: RunId, *, at: datetime, what: str) -> Lease:
         return taken
 
 
-def give_up_lease(path: Path, run: RunId) -> None:
-    """Have `run` not hold it. A lease of another run is left alone."""
+def give_up_lease(path: Path, run: RunId | None) -> None:
+    """Have `run` not hold it (None: nobody). A lease of another run is left alone."""
     if not path.exists():
         return
     with _alone(path):
         lease = load_lease(path)
-        if lease.holder == run:
+        if run in (None, lease.holder):
             replace_document(path, {"run": "", "fence": lease.fence})
 
 

@@ -43,6 +43,9 @@ async def fetch_branches(repository: Repository, remote: Remote, *, timeout_s: f
             return await fetch()
         except (Unavailable, Conflict):  # a conflict: a push wrote one of the refs meanwhile
             await asyncio.sleep(wait_s)
+        except PortError:
+            if not repository.drop_damaged():
+                raise
     return await fetch()
 
 

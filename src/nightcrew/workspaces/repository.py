@@ -16,11 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nightcrew.core.branch import is_branch_name
-from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
+from nightcrew.core.errors import Conflict, Invalid, Missing, PortError, Unavailable
 from nightcrew.core.ids import Sha, is_slug
 from nightcrew.process import Completed
 from nightcrew.workspaces.complaint import is_lock_left
-from nightcrew.workspaces.file import find_bytes, find_document, replace_document, replace_file
+from nightcrew.workspaces.file import find_bytes, find_document, is_folder, replace_document, replace_file
 from nightcrew.workspaces.git import LOCAL_TIMEOUT_S, Git
 from nightcrew.workspaces.ref import find_ref, parse_object_id
 
@@ -43,6 +43,11 @@ _AGENTS_CONFIG = {
     "gc.worktreePruneExpire": "never",
     "advice.detachedHead": "false",
 }
+
+
+def _names_an_object(path: Path) -> bool:
+    text = (find_bytes(path) or b"").decode("utf-8", "replace").strip()
+    return text.startswith("ref: refs/") or parse_object_id(text) is not None
 
 
 def safe_name(text: str) -> str:
@@ -84,8 +89,9 @@ class Repository:
         return self.folder / "tasks" / f"{number}.lease"
 
     async def ensure(self) -> None:
-        """Have both repositories. A half-made pair from a crash is made again; no agent has seen it."""
-        if self.is_there():
+        """Have both repositories. A half-made pair from a crash is made again; no agent has seen it. One that somebody
+        deleted, or damaged so that git does not take it for one, is made anew around what is left of it."""
+        if self.is_there() and self.is_sound():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         for where in (self.engine, self.agents):
@@ -103,11 +109,32 @@ class Repository:
             raise Conflict(f"{self.folder} belongs to {found.get('project')!r}, not to {self.project!r}")
         return found is not None
 
+    def is_sound(self) -> bool:
+        """Whether git would take both folders for repositories (gitrepository-layout(5))."""
+        return all(
+            is_folder(where / "objects") and is_folder(where / "refs") and find_bytes(where / "HEAD") is not None
+            for where in (self.engine, self.agents)
+        )
+
     def get(self) -> "Repository":
-        """Itself; Missing if it was never fetched."""
+        """Itself; Missing if it was never fetched, Unavailable if it has to be fetched again."""
         if not self.is_there():
             raise Missing(f"{self.project} was not fetched yet")
+        if not self.is_sound():
+            raise Unavailable(f"a repository in {self.folder} is gone or damaged; it is made again by the next fetch")
         return self
+
+    def drop_damaged(self) -> bool:
+        """Remove refs of the engine's repository that name no object: git takes any of them for a reason to stop.
+        Nothing is lost by it. Whether there were any."""
+        found = [
+            path
+            for path in (self.engine / "refs").rglob("*")
+            if path.is_file() and not path.name.endswith(".lock") and not _names_an_object(path)
+        ]
+        for path in found:
+            path.unlink(missing_ok=True)
+        return bool(found)
 
     def ensure_alternates(self) -> None:
         """Have the agents' repository borrow the engine's objects, and nothing else's."""

@@ -93,14 +93,16 @@ class GitWorkspaces:
         repository = self._get(spec.project)
         async with self._lock(spec.project, spec.number):
             what = f"the workspace of {spec.project}#{spec.number}"
+            left = build.put_aside_unmarked(repository, spec.number)
             build.find_own_marker(repository, spec.number, installation=self._installation)
             lease = repository.lease(spec.number)
             entered = load_lease(lease).holder == spec.lease
             take_lease(lease, spec.lease, at=self._clock.now(), what=what)
             try:
-                return await build.ensure_worktree(
+                made = await build.ensure_worktree(
                     repository, spec, installation=self._installation, at=self._clock.now()
                 )
+                return replace(made, warnings=(*left, *made.warnings))
             except PortError:
                 # All or nothing: a workspace that could not be had is not held either.
                 if not entered:
@@ -138,7 +140,7 @@ class GitWorkspaces:
             write_marker(repository.marker(number), replace(marker, head_sha=settled.head))
             return Left(settled.head, settled.committed, settled.problems)
 
-    async def release(self, project: str, number: int, *, lease: RunId) -> None:
+    async def release(self, project: str, number: int, *, lease: RunId | None) -> None:
         repository = self._find(project)
         if repository.is_there():
             give_up_lease(repository.lease(number), lease)
@@ -210,9 +212,10 @@ class GitWorkspaces:
         return self._find(project).get()
 
     def _get_ready(self, repository: Repository, number: int) -> Marker:
+        left = build.put_aside_unmarked(repository, number)
         marker = build.find_own_marker(repository, number, installation=self._installation)
         if marker is None or marker.stage is not Stage.READY:
-            raise Missing(f"{repository.project}#{number} has no workspace; make it first")
+            raise Missing(left[0] if left else f"{repository.project}#{number} has no workspace; make it first")
         return marker
 
     def _lock(self, project: str, what: int | str) -> asyncio.Lock:

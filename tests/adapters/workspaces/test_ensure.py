@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from nightcrew.core.errors import Conflict, Invalid, Missing
+from nightcrew.core.errors import Conflict, Invalid, Missing, Unavailable
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.settings import CommitSettings
 from nightcrew.ports.scm import Remote
@@ -333,3 +333,46 @@ async def test_five_thousand_files_are_no_trouble(house):
     left = await house.collect()
     changed = git(house.engine, "diff", "--name-only", made.head_sha, left.head_sha)
     assert changed == "many/0/0.txt"
+
+
+async def test_a_lease_of_a_run_that_nobody_knows_is_given_up(house):
+    await house.start()
+    with pytest.raises(Conflict):
+        await house.start(run="run-2")
+    await house.workspaces.release(PROJECT, NUMBER, lease=None)
+    await house.start(run="run-2")
+
+
+async def test_a_workspace_whose_marker_was_lost_is_kept_and_made_anew(house):
+    made = await house.start()
+    (made.path / "half.txt").write_text("half")
+    for file in (house.home / "repos").glob("*/tasks/*"):
+        file.unlink()
+    again = await house.start(run="run-2")
+    assert not (again.path / "half.txt").exists()
+    (kept,) = (house.home / "repos").glob("*/aside/*/half.txt")
+    assert kept.read_text() == "half"
+    assert any(str(kept.parent) in warning for warning in again.warnings)
+
+
+@pytest.mark.parametrize("which", ["engine.git", "agents.git"])
+async def test_a_repository_that_was_deleted_is_made_again_by_the_next_fetch(house, which):
+    made = await house.start()
+    (made.path / "half.txt").write_text("half")
+    (repository,) = (house.home / "repos").glob(f"*/{which}")
+    shutil.rmtree(repository)
+    with pytest.raises(Unavailable):
+        await house.workspaces.find_branch(PROJECT, "main")
+    await house.fetch()
+    left = await house.collect()
+    assert left.committed_for_it
+
+
+async def test_refs_that_name_nothing_do_not_stop_a_fetch(house):
+    await house.start()
+    for ref in (house.home / "repos").glob("*/engine.git/refs/**/*"):
+        if ref.is_file():
+            ref.write_text("not a sha")
+    sha = house.publish({"b": "2"})
+    await house.fetch()
+    assert await house.workspaces.find_branch(PROJECT, "main") == sha

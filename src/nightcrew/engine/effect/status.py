@@ -45,11 +45,14 @@ async def adopt_issue(means: Means, action: AdoptIssue) -> ActionOutcome:
         branch=branch,
     )
     event = means.event("task.adopted", action.why, task=action.task, title=issue.title)
-    await means.ports.store.record_task(task, event=event)
+    is_unknown = await means.ports.store.record_task(task, event=event)
     if is_new:
         await set_status_label(means, action.task, Status.NEW)
-    else:
-        await inherit(means, action.task, branch)
+        return Done()
+    if is_unknown:
+        # A run that the lost store knew may still have the workspace; its session was ended at the start.
+        await means.ports.workspace.release(action.task.project, action.task.number, lease=None)
+    await inherit(means, action.task, branch)
     return Done()
 
 

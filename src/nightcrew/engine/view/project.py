@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nightcrew.core.errors import ConfigError, Missing
+from nightcrew.core.errors import ConfigError, Missing, Unavailable
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.ports.clock import Clock
@@ -63,7 +63,8 @@ class ProjectReader:
         if base_sha is None:
             self._seen = None
             raise Missing(f"{slug} has no branch {base_ref!r} (an empty repository needs a first commit)")
-        if known is not None and known.base_ref == base_ref and known.base_sha == base_sha:
+        same = known is not None and known.base_ref == base_ref and known.base_sha == base_sha
+        if known is not None and same and await self._is_here(base_ref, base_sha):
             return known if known.access == access else replace(known, access=access)
         await self._workspace.fetch(slug, await self._scm.fetch_remote(slug))
         text = await self._workspace.find_file(slug, base_sha, SETTINGS_FILE)
@@ -84,6 +85,13 @@ class ProjectReader:
             words = f"{SETTINGS_FILE} is not used: {error}"
             return ProjectFacts(base_ref, base_sha, self._project, words, text=text)
         return ProjectFacts(base_ref, base_sha, settings, text=text)
+
+    async def _is_here(self, base_ref: str, base_sha: Sha) -> bool:
+        """Whether what was fetched is still here: somebody may have deleted or damaged it."""
+        try:
+            return await self._workspace.find_branch(self._project.slug, base_ref) == base_sha
+        except (Missing, Unavailable):
+            return False
 
     async def _repository(self) -> Repository:
         now = self._clock.monotonic()
