@@ -95,6 +95,8 @@ async def test_a_base_that_was_modified_is_tried_again(tmp_path):
     await stage.later()
     assert stage.wait(key).code == "retrying"
     assert words in stage.wait(key).words
+    merges = [effect for effect in await stage.store.load_effects() if effect.kind == "pull.merge"]
+    assert [effect.state for effect in merges] == ["refused"]
     await stage.later(10)
     assert stage.task(key).status is Status.DONE
 

@@ -3,17 +3,22 @@
 from dataclasses import replace
 
 from nightcrew.core.actions import ActionOutcome, Done, MergePull, OutcomeOpen, Refused
-from nightcrew.core.errors import OutcomeUnknown
+from nightcrew.core.errors import Conflict, OutcomeUnknown
+from nightcrew.core.ids import Sha
 from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.issue import Issue
-from nightcrew.core.model.pull import Merged, MergeRefused, PullView
+from nightcrew.core.model.pull import MergeRefused, PullView
 from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.words import render_merge_message, render_merge_title
 from nightcrew.engine.effect.means import Means, subject
+
+
+class _NotMerged(Conflict):
+    """The forge said no."""
 
 
 async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
@@ -34,24 +39,25 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
         return Refused("the settings of its project have changed meanwhile")
     title, message = _texts(means, view, action, issue)
     scm, method = means.forge(key).scm, means.project(key).merge.method
-    try:
-        answer = await means.journal.effect(
-            "pull.merge",
-            subject(key),
-            lambda: scm.merge_pull(
-                key.project, action.pull, sha=action.head_sha, method=method, title=title, message=message
-            ),
-            detail=str(action.head_sha),
+
+    async def merge() -> Sha:
+        answer = await scm.merge_pull(
+            key.project, action.pull, sha=action.head_sha, method=method, title=title, message=message
         )
+        if isinstance(answer, MergeRefused):
+            # An answer like any other to the forge's client; in the journal it is an effect that was not made.
+            raise _NotMerged(f"the forge refused the merge: {answer.why}")
+        return answer.sha
+
+    try:
+        sha = await means.journal.effect("pull.merge", subject(key), merge, detail=str(action.head_sha))
     except OutcomeUnknown as error:
         return OutcomeOpen(str(error))
-    match answer:
-        case Merged(sha):
-            event = means.event("pull.merged", action.why, task=key, pull=action.pull, head=action.head_sha, merge=sha)
-            await means.ports.store.update_task(key, lambda stored: replace(stored, merge_sha=sha), event=event)
-            return Done()
-        case MergeRefused(why):
-            return Refused(f"the forge refused the merge: {why}")
+    except _NotMerged as error:
+        return Refused(str(error))
+    event = means.event("pull.merged", action.why, task=key, pull=action.pull, head=action.head_sha, merge=sha)
+    await means.ports.store.update_task(key, lambda stored: replace(stored, merge_sha=sha), event=event)
+    return Done()
 
 
 async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullView | None, Issue]:
