@@ -39,6 +39,10 @@ class Bound:
             self._runs[line] += 1
             hold(self._runs[line] <= RUNS_A_DAY, "bounded runs", line, "in a day")
 
+    def forget(self) -> None:
+        """The service died: what it knew of its refusals died with it, and it tries anew."""
+        self._keys.clear()
+
     def _turn(self, clock_s: float) -> None:
         hour, day = int(clock_s // 3600), int(clock_s // 86400)
         if hour != self._hour:

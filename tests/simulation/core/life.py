@@ -70,7 +70,7 @@ class Life:
         self.service = Service(self.scene)
         self.crew = Crew(self.scene, self.service)
         self.pipeline = Pipeline(self.scene)
-        self.people = People(self.scene, self.service, issues_a_day=rng.choice((1, 3, 6)), zeal=rng.choice((0.5, 1, 4)))
+        self.people = People(self.scene, self.service, issues_a_day=rng.choice((1, 2, 4)), zeal=rng.choice((0.5, 2, 6)))
         self.weather = Weather(self.scene, self.service, self.crew, force=rng.choice((0.5, 1, 2)))
         self.people.come()
         self.weather.rise()
@@ -110,6 +110,8 @@ class Life:
                 self.crew.work()
             if scene.sim.moved:
                 self.pipeline.run()
+            if scene.sim.shaken:
+                self.pipeline.judge()
             if scene.stale:
                 self.service.expect()
         schedule.clock_s = until_s

@@ -16,6 +16,22 @@ class Pipeline:
         while moved:
             self._begin(moved.pop())
 
+    def judge(self) -> None:
+        """The forge finds out anew which pull requests merge into a base that has moved."""
+        sim = self.scene.sim
+        while sim.shaken:
+            slug = sim.shaken.pop()
+            for number in sim.open_pulls():
+                if sim.home[sim.owner[number]] == slug and sim.pulls[number].mergeable:
+                    self._judge(number)
+
+    def _judge(self, number: int) -> None:
+        scene, sim = self.scene, self.scene.sim
+        head = sim.pulls[number].head_sha
+        sim.change_pull(number, mergeable=None, mergeable_state="unknown")
+        scene.mark(sim.owner[number])
+        scene.schedule.after(scene.spread(5, 900), lambda: self._settle(number, head), is_local=False)
+
     def _begin(self, number: int) -> None:
         scene, sim = self.scene, self.scene.sim
         pull = sim.pulls[number]
@@ -44,8 +60,9 @@ class Pipeline:
     def _settle(self, number: int, head: str) -> None:
         pull = self.scene.sim.pulls[number]
         if pull.head_sha == head and pull.mergeable is None:
-            state = "unstable" if self.scene.chance(0.1) else "clean"
-            self.scene.sim.change_pull(number, mergeable=True, mergeable_state=state)
+            dice = 1.0 if self.scene.is_calm else self.scene.rng.random()
+            state = "dirty" if dice < 0.04 else "unstable" if dice < 0.15 else "clean"
+            self.scene.sim.change_pull(number, mergeable=state != "dirty", mergeable_state=state)
             self.scene.mark(self.scene.sim.owner[number])
 
     def _say(self, number: int, head: str, state: CheckState) -> None:

@@ -25,8 +25,11 @@ SEEN = frozenset(
     }
 )  # fmt: skip
 PERSONS = frozenset(
-    {"agent_not_usable", "blocked", "gate_shut", "no_agent", "no_agent_usable", "no_reviewer", "paused"}
-)
+    {
+        "agent_not_usable", "blocked", "gate_shut", "no_agent", "no_agent_usable", "no_reviewer", "paused",
+        "project_inactive",
+    }
+)  # fmt: skip
 
 
 class Broken(AssertionError):

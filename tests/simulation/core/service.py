@@ -222,6 +222,7 @@ class Service:
         """kill -9, and a new life after a while."""
         self.scene.note(f"the service dies {why}")
         self.scene.sim.crash()
+        self.bound.forget()
         self.is_down = True
         self._lives += 1
         self._turn += 1

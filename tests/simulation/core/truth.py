@@ -7,6 +7,7 @@ Issues have numbers that are unique over all projects, and so have pull requests
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from operator import is_
 
 from nightcrew.core.actions import Action
 from nightcrew.core.failures import Failure, FailureKind
@@ -89,6 +90,7 @@ class Simulated:
     flying: dict[str, tuple[Action, Effect]] = field(default_factory=dict)
     pauses: dict[str, tuple[int, Wait]] = field(default_factory=dict)
     merges: list[tuple[int, Sha]] = field(default_factory=list)
+    kept_views: dict[int, tuple[tuple[object, ...], TaskView]] = field(default_factory=dict)
     last_agent: str = ""
     is_paused: bool = False
     paused_projects: set[str] = field(default_factory=set)
@@ -104,6 +106,8 @@ class Simulated:
     """Sessions that were started since somebody last took them from here."""
     moved: list[int] = field(default_factory=list)
     """Pull requests whose head is new."""
+    shaken: list[str] = field(default_factory=list)
+    """Projects whose base has moved."""
     by_hand: set[int] = field(default_factory=set)
     """Issues whose labels a person touched since Nightcrew last settled them."""
     ended_by_hand: set[int] = field(default_factory=set)
@@ -164,18 +168,27 @@ class Simulated:
         return Probe.ALIVE if run.id in self.sessions else Probe.DEAD
 
     def view(self, number: int) -> TaskView:
+        """What is seen of a task. While nothing of it changed, and no run of it is open, it is the same value."""
         if number not in self.sights:
             self.look(number)
-        sight = self.sights[number]
-        return TaskView(
-            task=self.tasks[number],
+        sight, task = self.sights[number], self.tasks[number]
+        runs, verdicts = self.runs.get(number, ()), self.verdicts.get(number, ())
+        last = (sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None)
+        kept = self.kept_views.get(number)
+        if kept is not None and all(map(is_, kept[0], last)):
+            return kept[1]
+        view = TaskView(
+            task=task,
             issue=sight.issue,
             pull=sight.pull,
-            runs=tuple(self.runs.get(number, [])),
+            runs=tuple(runs),
             live=self.see_runs(number),
-            verdicts=tuple(self.verdicts.get(number, [])),
+            verdicts=tuple(verdicts),
             answered=sight.answered,
         )
+        if not view.live:
+            self.kept_views[number] = (last, view)
+        return view
 
     def world(self) -> World:
         tasks: dict[str, list[TaskView]] = {slug: [] for slug in self.settings.projects}
@@ -320,7 +333,11 @@ class Simulated:
 
     def move_base(self, project: str) -> None:
         """Somebody else's work lands."""
-        self.bases[project] = self.new_sha(self.bases.get(project, ROOT))
+        self.set_base(project, self.new_sha(self.bases.get(project, ROOT)))
+
+    def set_base(self, project: str, sha: Sha) -> None:
+        self.bases[project] = sha
+        self.shaken.append(project)
 
     def push_by_hand(self, pull: int) -> None:
         sha = self.new_sha(self.pulls[pull].head_sha)
@@ -349,7 +366,7 @@ class Simulated:
         self.wrote[merged] = frozenset()
         self.pulls[number] = replace(pull, is_open=False, is_merged=True, merge_commit_sha=merged)
         if pull.base_ref == BASE:
-            self.bases[self.home[self.owner[number]]] = merged
+            self.set_base(self.home[self.owner[number]], merged)
 
     def review(self, pull: int, state: ReviewState) -> None:
         found = self.reviews.setdefault(pull, [])

@@ -9,7 +9,7 @@ from tests.simulation.mutants.plant import Mutant, planted
 from tests.simulation.outcome import Outcome
 from tests.simulation.pool import find_suite
 
-MOST_SEEDS = 60
+MOST_SEEDS = 80
 DAYS = 1.0
 
 
