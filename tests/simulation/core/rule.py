@@ -102,9 +102,9 @@ def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
 
 def _check_chosen(sim: Simulated, now: datetime, action: StartRun) -> None:
     for row in sim.cooldowns.values():
-        covers = row.agent == action.agent and row.model in (None, action.model)
+        covers = row.covers(action.agent, action.model)
         hold(not covers or row.until_at <= now, "no cooldown ignored", action.key, action.agent, row)
-    said_at = sim.vendor_says.get(action.agent, now)
+    said_at = sim.vendor_says.get((action.agent, action.model), now)
     hold(said_at <= now, "no cooldown ignored", action.key, action.agent, "its vendor said", said_at)
     hold(action.agent not in sim.missing_programs, "installed agents alone", action.key)
 

@@ -14,7 +14,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import ReviewReport
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.policy.cooling import cooldown_after, cooled_until
+from nightcrew.core.policy.cooling import charge, cooled_until, credit, is_forgiven
 from tests.core.build import BASE
 from tests.simulation.core.row import change_status, label_moved, save, set_label
 from tests.simulation.core.rule import check_start
@@ -111,16 +111,6 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     if run.id in sim.stopped:
         report, failure = None, Failure(FailureKind.TIMEOUT, "it was ended")
     yield
-    if failure is not None and failure.retry_at is not None:
-        sim.vendor_says[run.agent] = max(failure.retry_at, sim.vendor_says.get(run.agent, failure.retry_at))
-    if failure is None:
-        _forgive(sim, run)
-    if failure is not None and run.id not in sim.stopped and run.id in sim.results:
-        cooldown = cooldown_after(
-            failure, agent=run.agent, model=run.model, known=sim.cooldowns.values(), now=sim.now
-        )  # fmt: skip
-        if cooldown is not None:
-            sim.cooldowns[cooldown.agent, cooldown.model, cooldown.kind] = cooldown
     if isinstance(report, ReviewReport) and run.head_sha is not None:
         known = sim.verdicts.setdefault(number, [])
         if run.id not in {verdict.run for verdict in known}:
@@ -133,13 +123,26 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     sim.sessions.pop(run.id, None)
     moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
     outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved)
-    _save_run(sim, replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome))
+    ended = replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome)
+    _save_run(sim, ended)
+    _cool(sim, ended)
 
 
-def _forgive(sim: Simulated, run: Run) -> None:
-    """Work that ended well ends the counting of failures whose cooldown is over."""
-    for scope in dict.fromkeys((run.model or None, None)):
-        rows = [key for key in sim.cooldowns if key[:2] == (run.agent, scope)]
-        if rows and all(sim.cooldowns[key].until_at <= sim.now for key in rows):
-            for key in rows:
-                del sim.cooldowns[key]
+def _cool(sim: Simulated, run: Run) -> None:
+    """A failure cools whom it is about; work that ended well ends the counting."""
+    outcome, rows = run.outcome, tuple(sim.cooldowns.values())
+    if outcome is None or (outcome.failure is not None and (run.id in sim.stopped or run.id not in sim.results)):
+        return
+    if outcome.failure is None:
+        for row in credit(run, rows, now=sim.now):
+            if is_forgiven(row):
+                del sim.cooldowns[row.agent, row.model, row.kind]
+            else:
+                sim.cooldowns[row.agent, row.model, row.kind] = row
+        return
+    said_at, who = outcome.failure.retry_at, (run.agent, run.model)
+    if said_at is not None:
+        sim.vendor_says[who] = max(said_at, sim.vendor_says.get(who, said_at))
+    fresh = charge(run, rows, now=sim.now)
+    if fresh is not None:
+        sim.cooldowns[fresh.agent, fresh.model, fresh.kind] = fresh

@@ -76,8 +76,8 @@ class Simulated:
     wrote: dict[Sha, frozenset[str]] = field(default_factory=dict)
     cooldowns: dict[tuple[str, str | None, FailureKind], Cooldown] = field(default_factory=dict)
     answers: dict[int, datetime] = field(default_factory=dict)
-    vendor_says: dict[str, datetime] = field(default_factory=dict)
-    """Until when a vendor said that an agent cannot be used, as far as Nightcrew has been told."""
+    vendor_says: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    """Until when a vendor said that an agent and model cannot be used, as far as Nightcrew has been told."""
     missing_programs: set[str] = field(default_factory=set)
     unreadable: set[int] = field(default_factory=set)
     unreachable: set[str] = field(default_factory=set)
