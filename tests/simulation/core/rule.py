@@ -20,14 +20,15 @@ GOOD = (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
 TIMED = frozenset({"cooling", "running", "retrying"})
 SEEN = frozenset(
     {
-        "acting", "agents_unknown", "authors_unknown", "base_unknown", "gate_waits", "issue_unknown", "merge_turn",
-        "pull_unknown", "session_unknown", "slot",
+        "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
+        "draining", "gate_waits", "issue_unknown", "merge_turn", "pull_unknown", "session_unknown", "slot",
+        "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(
     {
-        "agent_not_usable", "blocked", "gate_shut", "no_agent", "no_agent_usable", "no_reviewer", "paused",
-        "project_inactive",
+        "agent_not_usable", "blocked", "blocked_elsewhere", "gate_shut", "no_agent", "no_agent_usable", "no_reviewer",
+        "not_vouched", "paused", "project_inactive", "reopened",
     }
 )  # fmt: skip
 
