@@ -189,7 +189,10 @@ async def test_an_ended_agent_leaves_a_result_and_a_dead_session(stage: Stage) -
     await stage.runtime.start_session(spec)
     await stage.end(spec)
     await becomes(stage.runtime, {spec.name: Probe.DEAD})
-    assert stage.runtime.look(spec.folder) == Progress(has_result=True, output_bytes=len(b"all done"))
+    seen = stage.runtime.look(spec.folder)
+    assert (seen.has_result, seen.output_bytes) == (True, len(b"all done"))
+    assert seen.output_at is not None
+    assert seen.output_at.tzinfo is not None
     assert (spec.folder / "stdout.log").read_bytes() == b"all done"
     result = stage.runtime.load_result(spec.folder)
     assert result is not None

@@ -16,7 +16,7 @@ from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.run import Role, RunOutcome, RunState
+from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.ports.store import Store, Validator
@@ -260,10 +260,23 @@ class TestRuns:
                 head_sha=SHA,
                 agent_session="abc",
                 outcome=RunOutcome(report=None, failure=failure),
+                began_s=12.5,
+                stop=Stop(StopCause.SILENT, "not a word"),
             )
             await store.save_run(replace(ended, agent="codex", folder="elsewhere"), event=an_event("ended"))
             assert await store.find_run(ended.id) == ended
             assert (await kinds(store))[-1] == "ended"
+
+    async def test_what_it_resumes_and_how_it_was_interrupted_is_kept(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            run = replace(a_run(), resumes="cli-session-7")
+            await store.record_run(run, event=an_event())
+            interruption = Interruption(InterruptionKind.LOST, "the machine was restarted")
+            outcome = RunOutcome(None, None, interruption=interruption, can_resume=True)
+            ended = replace(run, state=RunState.ENDED, outcome=outcome)
+            await store.save_run(ended)
+            assert await store.find_run(run.id) == ended
 
     async def test_what_ended_does_not_open_again(self, opened):
         async with opened() as store:

@@ -161,8 +161,8 @@ def an_open_run(role: Role = Role.AUTHOR, state: RunState = RunState.RUNNING, **
     return replace(a_run(role), state=state, outcome=None, ended_at=None, **fields)
 
 
-def live(run: Run, session: Probe = Probe.ALIVE, *, has_result: bool = False) -> RunView:
-    return RunView(run, session, has_result)
+def live(run: Run, session: Probe = Probe.ALIVE, *, has_result: bool = False, **seen: Any) -> RunView:
+    return RunView(run, session, has_result, **seen)
 
 
 def a_verdict(decision: Decision = Decision.APPROVE, **fields: Any) -> Verdict:

@@ -10,9 +10,21 @@ from nightcrew.core.actions import CollectRun, MoveStatus, ResumeStart, StopRun,
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.run import Probe, Role, RunState
+from nightcrew.core.model.run import Probe, Role, RunState, StopCause
 from nightcrew.core.step.live import OVERDUE_S
-from tests.core.build import NOW, UNKNOWN, a_pull, a_pull_view, a_sha, a_view, a_world, an_open_run, live
+from tests.core.build import (
+    NOW,
+    UNKNOWN,
+    a_pull,
+    a_pull_view,
+    a_settings,
+    a_sha,
+    a_view,
+    a_world,
+    an_agent,
+    an_open_run,
+    live,
+)
 
 PLACE = {Role.AUTHOR: Status.IN_PROGRESS, Role.REVIEWER: Status.IN_REVIEW, Role.ROUTER: Status.NEW}
 BEFORE = {Role.AUTHOR: Status.ROUTED, Role.REVIEWER: Status.NEEDS_REVIEW, Role.ROUTER: Status.NEW}
@@ -20,11 +32,11 @@ STARTING, RUNNING = RunState.STARTING, RunState.RUNNING
 
 
 def outcome(
-    role: Role, state: RunState, session: Probe, *, has_result: bool = False, status: Status | None = None, **run: Any
+    role: Role, state: RunState, session: Probe, *, seen: Any = None, status: Status | None = None, **run: Any
 ) -> type | str:
-    """The type of the action, or the code of the wait."""
+    """The type of the action, or the code of the wait. `seen` is what else is seen of the run."""
     made = an_open_run(role, state, **run)
-    view = replace(a_view(status or PLACE[role]), runs=(made,), live=(live(made, session, has_result=has_result),))
+    view = replace(a_view(status or PLACE[role]), runs=(made,), live=(live(made, session, **(seen or {})),))
     decision = decide(a_world(view))
     actions = [action for action in decision.actions if not isinstance(action, TellPerson)]
     return type(actions[0]) if actions else decision.waits[view.task.key].code
@@ -44,7 +56,7 @@ def outcome(
 )
 def test_in_its_place(role, state, session, expected):
     assert outcome(role, state, session) == expected
-    assert outcome(role, state, session, has_result=True) is CollectRun
+    assert outcome(role, state, session, seen={"has_result": True}) is CollectRun
 
 
 @pytest.mark.parametrize("role", Role)
@@ -77,7 +89,7 @@ def test_a_lost_run_is_collected_as_lost_and_one_with_a_result_is_not():
 
 @pytest.mark.case("C118")
 def test_a_result_is_used_whatever_else_is_unknown():
-    assert outcome(Role.AUTHOR, RUNNING, Probe.UNKNOWN, has_result=True) is CollectRun
+    assert outcome(Role.AUTHOR, RUNNING, Probe.UNKNOWN, seen={"has_result": True}) is CollectRun
 
 
 @pytest.mark.case("C159")
@@ -96,13 +108,40 @@ def test_a_review_goes_on_while_its_pull_is_not_known_to_have_moved(pull):
     ("late_s", "expected"), [(-1, "running"), (0, "running"), (OVERDUE_S, "running"), (OVERDUE_S + 1, StopRun)]
 )
 def test_overdue(late_s, expected):
-    started_at = NOW - timedelta(seconds=100 + late_s)
-    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, started_at=started_at, deadline_s=100.0) == expected
+    seen = {"running_s": 100 + late_s}
+    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, seen=seen, deadline_s=100.0) == expected
 
 
-def test_a_run_without_a_start_time_is_timed_from_its_row():
+def test_what_the_wall_clock_says_ends_no_run():
     old = NOW - timedelta(hours=9)
-    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, started_at=None, created_at=old) is StopRun
+    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, started_at=old, created_at=old) == "running"
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ({"silent_s": 899.0}, "running"),
+        ({"silent_s": 900.0}, StopRun),
+        ({"silent_s": 9000.0, "at_work": True}, "running"),
+        ({"silent_s": 900.0, "has_result": True}, CollectRun),
+    ],
+)
+def test_silence(role, seen, expected):
+    assert outcome(role, RUNNING, Probe.ALIVE, seen=seen) == expected
+
+
+@pytest.mark.parametrize(("limit_s", "causes"), [(0.0, []), (60.0, [StopCause.SILENT])])
+def test_silence_is_a_limit_of_the_agent(limit_s, causes):
+    run = an_open_run()
+    view = a_view(Status.IN_PROGRESS, runs=(run,), live=(live(run, silent_s=100.0),))
+    settings = a_settings(agents=(an_agent("ann", silence_s=limit_s), an_agent("bob")))
+    found = [action.cause for action in decide(a_world(view, settings=settings)).actions if isinstance(action, StopRun)]
+    assert found == causes
+
+
+def test_an_agent_that_left_the_settings_is_not_ended_for_silence():
+    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, seen={"silent_s": 1e6}, agent="gone") == "running"
 
 
 @pytest.mark.parametrize(

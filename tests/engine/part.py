@@ -27,7 +27,7 @@ from nightcrew.core.model.report import (
     Decision as Judgement,
 )
 from nightcrew.core.model.route import Complexity
-from nightcrew.core.model.run import Role, Run, RunOutcome
+from nightcrew.core.model.run import Interruption, Role, Run, RunOutcome
 from nightcrew.core.model.settings import Limits, ProjectSettings
 from nightcrew.ports.agent import AgentCommand, AgentJob, Limit, Needs, Reading, RunOutput
 from nightcrew.ports.runtime import SessionResult
@@ -67,7 +67,7 @@ class Points:
 
 
 class FakeClock:
-    """Wall and monotonic time, moved by hand; `sleep_machine` moves the wall alone."""
+    """Wall and monotonic time, moved by hand; `set_wall` moves the wall alone."""
 
     def __init__(self) -> None:
         self.wall = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
@@ -78,6 +78,10 @@ class FakeClock:
 
     def monotonic(self) -> float:
         return self.mono
+
+    def set_wall(self, seconds: float) -> None:
+        """The machine sleeps so long, or somebody sets its clock (back, if negative)."""
+        self.wall += timedelta(seconds=seconds)
 
     def advance(self, seconds: float) -> None:
         self.wall += timedelta(seconds=seconds)
@@ -111,6 +115,9 @@ class FakeAgent:
         self.jobs: list[AgentJob] = []
         self.refusal: NightcrewError | None = None
         self.needed = Needs()
+        self.can_resume = False
+        self.session = ""
+        self.tool_marks: tuple[bytes, ...] = ()  # ends of its output that say that a tool runs
 
     def command(self, job: AgentJob) -> AgentCommand:
         if self.refusal is not None:
@@ -128,10 +135,15 @@ class FakeAgent:
 
     def read(self, output: RunOutput) -> Reading:
         self.outputs.append(output)
+        if output.exit_code in (137, 143):  # killed: it could say nothing any more
+            return Reading(None, Failure(FailureKind.CRASH, "it was killed"), session=self.session)
         if output.stdout not in self.said:
             ordered = self.orders[output.role]
             self.said[output.stdout] = ordered.popleft() if ordered else self.always.get(output.role, WELL[output.role])
         return self.said[output.stdout]
+
+    def is_at_work(self, output: bytes) -> bool:
+        return output.endswith(self.tool_marks) if self.tool_marks else False
 
     def limits(self) -> tuple[Limit, ...]:
         return ()
@@ -280,6 +292,12 @@ def failure_of(run: Run) -> Failure:
     failure = outcome_of(run).failure
     assert failure is not None
     return failure
+
+
+def interruption_of(run: Run) -> Interruption:
+    interruption = outcome_of(run).interruption
+    assert interruption is not None
+    return interruption
 
 
 def limits(max_runs: int) -> Limits:

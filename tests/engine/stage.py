@@ -192,6 +192,14 @@ class Stage:
         self.clock.advance(self.settings.interval_s if seconds is None else seconds)
         return await self.settle(play=play)
 
+    async def awake(self, seconds: float, *, before: Callable[[], object] | None = None) -> None:
+        """So long passes at the usual pace of looks, with agents at work that do nothing; `before` each look."""
+        end_s = self.clock.mono + seconds
+        while self.clock.mono < end_s:
+            if before is not None:
+                before()
+            await self.tick(advance_s=min(self.settings.interval_s, end_s - self.clock.mono))
+
     async def until(self, condition: Callable[[], object], *, max_ticks: int = 60) -> None:
         """Ticks, with agents and CI at work, until the condition holds."""
         for _ in range(max_ticks):

@@ -12,7 +12,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import Decision, ReportedOutcome
 from nightcrew.core.model.route import Complexity
-from nightcrew.core.model.run import Role, RunState
+from nightcrew.core.model.run import InterruptionKind, Role, RunState
 from nightcrew.core.model.settings import AgentSettings, RouterMode, Settings
 from nightcrew.ports.agent import Reading
 from tests.engine.part import (
@@ -22,6 +22,7 @@ from tests.engine.part import (
     done,
     fails,
     failure_of,
+    interruption_of,
     outcome_of,
     routes,
     says,
@@ -113,21 +114,28 @@ async def test_a_run_that_was_stopped_does_not_cool_its_agent(tmp_path):
     await stage.settle()
     ended = stage.runs(key)[0]
     assert ended.state is RunState.ENDED
-    assert failure_of(ended).kind is FailureKind.TIMEOUT
-    assert "no longer wanted" in failure_of(ended).detail
+    interruption = interruption_of(ended)
+    assert interruption.kind is InterruptionKind.STOPPED
+    assert "no longer wanted" in interruption.why
+    assert outcome_of(ended).failure is None
     assert stage.store.cooldowns == {}
     assert stage.task(key).status is Status.BLOCKED
     assert run.session in stage.runtime.stopped
-    assert stage.agents["ann"].outputs == []
 
 
 async def test_a_run_past_its_deadline_is_ended(tmp_path):
     stage = Stage(tmp_path)
-    key, _ = await started(stage)
-    await stage.later(3600 + 30, play=False)
+    key, run = await started(stage)
+
+    def print_something() -> None:
+        stage.runtime.write(run.session, b".")
+
+    await stage.awake(3600 + 30, before=print_something)
     assert stage.runtime.stopped == []
-    await stage.later(40, play=False)
+    await stage.awake(45, before=print_something)
+    await stage.settle(play=False)
     assert "past its deadline" in failure_of(stage.runs(key)[0]).detail
+    assert failure_of(stage.runs(key)[0]).kind is FailureKind.TIMEOUT
     assert stage.task(key).attempts == 2
 
 
@@ -153,9 +161,9 @@ async def test_a_session_that_is_lost_leaves_an_outcome_and_another_run_follows(
     await stage.settle()
     first, second = stage.runs(key, Role.AUTHOR)
     assert first.id == run.id
-    assert failure_of(first).kind is FailureKind.CRASH
-    assert "lost" in failure_of(first).detail
+    assert interruption_of(first).kind is InterruptionKind.LOST
     assert outcome_of(first).has_commits
+    assert (second.agent, stage.task(key).tried) == ("ann", ())
     assert second.head_sha == outcome_of(first).head_sha
     assert stage.task(key).status is Status.DONE
 
@@ -229,37 +237,14 @@ async def test_a_report_is_read_to_its_limit_and_need_not_be_text(tmp_path):
     assert (output.stdout, output.stderr) == (b"out", b"")
 
 
-async def test_a_link_in_the_place_of_the_stop_file_is_not_written_through(tmp_path):
+async def test_what_an_agent_writes_does_not_say_that_it_was_stopped(tmp_path):
     stage = Stage(tmp_path)
     key, run = await started(stage)
-    precious = tmp_path / "precious"
-    precious.write_text("keep")
-    (tmp_path / run.folder / "stopped.json").symlink_to(precious)
-    await stage.facade.stop_task(key)
-    await stage.settle()
-    assert precious.read_text() == "keep"
-    assert "no longer wanted" in failure_of(stage.runs(key)[0]).detail
-
-
-@pytest.mark.parametrize("content", ["[]", "{", '{"why": ""}'])
-async def test_a_stop_file_that_an_agent_wrote_makes_no_success(tmp_path, content):
-    stage = Stage(tmp_path)
-    key, run = await started(stage)
-    (tmp_path / run.folder / "stopped.json").write_text(content)
+    (tmp_path / run.folder / "stopped.json").write_text('{"why": "a person"}')
+    stage.order("ann", fails(FailureKind.BAD_OUTPUT, "no report"))
     stage.finish(run.session)
     await stage.tick()
-    assert failure_of(stage.runs(key)[0]).kind is FailureKind.TIMEOUT
-    assert outcome_of(stage.runs(key)[0]).report is None
-
-
-async def test_a_folder_in_the_place_of_the_stop_file_does_not_keep_a_run_alive(tmp_path):
-    stage = Stage(tmp_path)
-    key, run = await started(stage)
-    (tmp_path / run.folder / "stopped.json").mkdir()
-    await stage.facade.stop_task(key)
-    await stage.settle()
-    assert run.session in stage.runtime.stopped
-    assert stage.runs(key)[0].state is RunState.ENDED
+    assert failure_of(stage.runs(key)[0]).kind is FailureKind.BAD_OUTPUT
 
 
 async def test_bad_output_keeps_the_commits_for_the_next_attempt(tmp_path):

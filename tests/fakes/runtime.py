@@ -34,6 +34,7 @@ class FakeRuntime:
         self.sessions: dict[str, FakeSession] = {}
         self.unreachable = ""
         self._results: dict[Path, SessionResult] = {}
+        self._printed_at: dict[Path, datetime] = {}
         self._now = now
 
     async def start_session(self, spec: SessionSpec) -> None:
@@ -62,7 +63,8 @@ class FakeRuntime:
 
     def look(self, folder: Path) -> Progress:
         log = folder / "stdout.log"
-        return Progress(folder in self._results, log.stat().st_size if log.exists() else 0)
+        size = log.stat().st_size if log.exists() else 0
+        return Progress(folder in self._results, size, self._printed_at.get(folder))
 
     def load_result(self, folder: Path) -> SessionResult | None:
         return self._results.get(folder)
@@ -77,6 +79,7 @@ class FakeRuntime:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "stdout.log").open("ab") as log:
             log.write(output)
+        self._printed_at[folder] = self._now()
 
     def end(
         self, name: str, *, exit_code: int = 0, output: bytes = b"", timed_out: bool = False, error: str = ""

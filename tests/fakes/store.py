@@ -131,6 +131,8 @@ class MemoryStore:
             started_at=run.started_at,
             ended_at=run.ended_at,
             outcome=run.outcome,
+            began_s=run.began_s,
+            stop=run.stop,
         )
         self.writes += event is None
 

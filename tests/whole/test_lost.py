@@ -32,10 +32,15 @@ def kill_the_shim(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lose", "commits"),
-    [(kill_the_server, True), (kill_the_server, False), (kill_the_agent, False), (kill_the_shim, True)],
+    ("lose", "commits", "end"),
+    [
+        (kill_the_server, True, "lost"),
+        (kill_the_server, False, "lost"),
+        (kill_the_agent, False, "crash"),
+        (kill_the_shim, True, "lost"),
+    ],
 )
-async def test_a_lost_run_leaves_its_work_to_the_next(lose: Loss, commits: bool):
+async def test_a_lost_run_leaves_its_work_to_the_next(lose: Loss, commits: bool, end: str):
     async with staged() as stage:
         half = attempt({"half.txt": "half\n"}, "Half of it.", commit=commits, gate=stage.gate("never"))
         stage.play("Both halves", [half, attempt({"answer.txt": "42\n"})])
@@ -50,7 +55,8 @@ async def test_a_lost_run_leaves_its_work_to_the_next(lose: Loss, commits: bool)
         await stage.until(number, "done")
 
         lost, finished = stage.runs("author")
-        assert lost["outcome"]["failure"]["kind"] == "crash"
+        how = lost["outcome"]["interruption" if end == "lost" else "failure"]
+        assert how["kind"] == end
         assert finished["outcome"]["failure"] is None
         assert stage.git("show", "main:half.txt") == "half"
         assert stage.git("show", "main:answer.txt") == "42"

@@ -16,7 +16,17 @@ from nightcrew.agents.home import guard, host_of, spare
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
-from nightcrew.agents.stream import Line, Stream, find_count, find_moment, find_number, find_text, parse_stream
+from nightcrew.agents.stream import (
+    Line,
+    Stream,
+    find_count,
+    find_moment,
+    find_number,
+    find_text,
+    find_value,
+    has_open,
+    parse_stream,
+)
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
@@ -167,6 +177,15 @@ class ClaudeAgent:
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)
 
+    @property
+    def can_resume(self) -> bool:
+        return True
+
+    def is_at_work(self, output: bytes) -> bool:
+        """Each call of a tool is printed when it begins, and its answer when it ends."""
+        lines = parse_stream(output).objects
+        return has_open(lines, began=lambda line: _ids(line, "id"), ended=lambda line: _ids(line, "tool_use_id"))
+
     def limits(self) -> tuple[Limit, ...]:
         fenced, shell = self._sandbox and not self._skip_permissions, "its file tools keep to it, shell commands do not"
         return render_limits({
@@ -239,6 +258,14 @@ def parse_ending(output: RunOutput) -> Ending:
         truncated=stop == "max_tokens",
         **ending,
     )
+
+
+def _ids(line: Line, name: str) -> list[str]:
+    """The ids of the tools that a line calls (`id`) or answers for (`tool_use_id`)."""
+    content = find_value(line, "message.content")
+    parts = content if isinstance(content, list) else ()
+    kind = "tool_use" if name == "id" else "tool_result"
+    return [str(part.get(name)) for part in parts if isinstance(part, Mapping) and part.get("type") == kind]
 
 
 def _retries(stream: Stream) -> Iterable[str]:

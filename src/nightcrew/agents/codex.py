@@ -7,13 +7,14 @@ provider is config only: option `provider`.
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from nightcrew.agents.ending import Ending, judge
 from nightcrew.agents.home import guard, host_of, spare
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
-from nightcrew.agents.stream import Line, find_count, find_text, parse_stream
+from nightcrew.agents.stream import Line, find_count, find_text, has_open, parse_stream
 from nightcrew.agents.toml import render_toml
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.agents.worktree import find_git_folders
@@ -131,7 +132,17 @@ class CodexAgent:
         return Needs(home, hosts=(host_of(str(api)),) if api else _HOSTS)
 
     def read(self, output: RunOutput) -> Reading:
-        return judge(output, parse_ending(output), PATTERNS)
+        return replace(judge(output, parse_ending(output), PATTERNS), usage_of_session=True)
+
+    @property
+    def can_resume(self) -> bool:
+        return True
+
+    def is_at_work(self, output: bytes) -> bool:
+        lines = parse_stream(output).objects
+        return has_open(
+            lines, began=lambda line: _item(line, "item.started"), ended=lambda line: _item(line, "item.completed")
+        )
 
     def limits(self) -> tuple[Limit, ...]:
         fenced = self._sandbox == "workspace-write"
@@ -208,6 +219,12 @@ def parse_ending(output: RunOutput) -> Ending:
             if (number := find_count(last, f"error.{name}")) is not None
         ),
     )
+
+
+def _item(line: Line, kind: str) -> list[str]:
+    """The id of the item that a line of that kind is about."""
+    found = find_text(line, "item.id") if line.get("type") == kind else ""
+    return [found] if found else []
 
 
 def _errors(lines: Iterable[Line]) -> tuple[list[str], list[str]]:

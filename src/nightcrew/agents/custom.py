@@ -100,6 +100,14 @@ class CustomAgent:
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output, self._rule), self._patterns)
 
+    @property
+    def can_resume(self) -> bool:
+        return bool(self._resume_args)
+
+    def is_at_work(self, output: bytes) -> bool:
+        del output
+        return False
+
     def limits(self) -> tuple[Limit, ...]:
         rows = dict.fromkeys(WHAT, (NONE, "not known: it depends on the command"))
         rows["read_only"] = (

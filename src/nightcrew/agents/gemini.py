@@ -22,6 +22,7 @@ from nightcrew.agents.stream import (
     find_moment,
     find_text,
     find_value,
+    has_open,
     parse_document,
     parse_object,
     parse_stream,
@@ -136,6 +137,16 @@ class GeminiAgent:
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)
 
+    @property
+    def can_resume(self) -> bool:
+        return True
+
+    def is_at_work(self, output: bytes) -> bool:
+        lines = parse_stream(output).objects
+        return has_open(
+            lines, began=lambda line: _tool(line, "tool_use"), ended=lambda line: _tool(line, "tool_result")
+        )
+
     def limits(self) -> tuple[Limit, ...]:
         tools = "its file tools keep to it, shell commands do not"
         fence = (ENFORCED, "its container sandbox") if self._sandbox else (ADVICE, f"{tools} (option sandbox)")
@@ -213,6 +224,12 @@ def _last_text(lines: Iterable[Line]) -> str:
         elif line.get("type") == "message" and line.get("role") == "assistant":
             pieces.append(find_text(line, "content"))
     return "".join(pieces)
+
+
+def _tool(line: Line, kind: str) -> list[str]:
+    """The id of the tool that a line of that kind is about."""
+    found = find_text(line, "tool_id") if line.get("type") == kind else ""
+    return [found] if found else []
 
 
 def _denials(lines: Iterable[Line]) -> Iterable[str]:

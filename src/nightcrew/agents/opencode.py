@@ -109,6 +109,15 @@ class OpencodeAgent:
     def read(self, output: RunOutput) -> Reading:
         return judge(output, parse_ending(output), PATTERNS)
 
+    @property
+    def can_resume(self) -> bool:
+        return True
+
+    def is_at_work(self, output: bytes) -> bool:
+        """A tool is printed only when it has ended."""
+        del output
+        return False
+
     def limits(self) -> tuple[Limit, ...]:
         return render_limits({
             "write_outside": (ADVICE, "its file tools are refused other folders; shell commands are not"),

@@ -6,8 +6,10 @@ writes was decided beforehand, in a playbook.
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from nightcrew.agents.stream import find_text, parse_stream
 from nightcrew.core.errors import ConfigError, Problem
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.model.settings import AgentSettings
@@ -16,11 +18,12 @@ from nightcrew.ports.agent import AgentCommand, AgentJob, Enforcement, Limit, Ne
 from nightcrew.ports.runtime import ShowRule
 
 PLAYER = Path(__file__).with_name("scripted_player.py")
-SHOW = (ShowRule({"type": "say"}, "text"), ShowRule({"type": "run"}, "text", "$ "))
+SHOW = (ShowRule({"type": "session"}, ""), ShowRule({"type": "say"}, "text"), ShowRule({"type": "run"}, "text", "$ "))
 
 
 class ScriptedAgent:
-    """An agent that plays from `options.playbook`, a JSON file."""
+    """An agent that plays from `options.playbook`, a JSON file. It remembers nothing, so that its sessions can always
+    be gone on with, unless `options.resume` is false."""
 
     def __init__(self, settings: AgentSettings) -> None:
         playbook = settings.options.get("playbook")
@@ -29,6 +32,7 @@ class ScriptedAgent:
             raise ConfigError([Problem(where, "a scripted agent needs a playbook", "give the path of its JSON file")])
         self._name = settings.name
         self._playbook = playbook
+        self._can_resume = settings.options.get("resume", True) is not False
 
     @property
     def name(self) -> str:
@@ -46,6 +50,7 @@ class ScriptedAgent:
             "report": str(job.report),
             "run": str(job.folder.parent),
         }
+        words |= {"session": job.session, "resume": job.resume}
         return AgentCommand(
             argv=(sys.executable, "-I", "-S", str(PLAYER), json.dumps(words)),
             files={"prompt.md": job.prompt},
@@ -61,6 +66,9 @@ class ScriptedAgent:
         return Needs(read=(PLAYER, Path(self._playbook), *own))
 
     def read(self, output: RunOutput) -> Reading:
+        return replace(self._read(output), session=_session(output.stdout))
+
+    def _read(self, output: RunOutput) -> Reading:
         if output.timed_out:
             return Reading(None, Failure(FailureKind.TIMEOUT, "its deadline passed"))
         if output.exit_code != 0:
@@ -73,9 +81,23 @@ class ScriptedAgent:
             return Reading(None, Failure(FailureKind.BAD_OUTPUT, parsed.detail))
         return Reading(parsed, None)
 
+    @property
+    def can_resume(self) -> bool:
+        return self._can_resume
+
+    def is_at_work(self, output: bytes) -> bool:
+        del output
+        return False
+
     def limits(self) -> tuple[Limit, ...]:
         means = "it does what its playbook says"
         return (Limit("everything", Enforcement.ADVICE, means),)
 
     def homes(self) -> tuple[str, ...]:
         return ("nothing outside the workspace and the run folder",)
+
+
+def _session(stdout: bytes) -> str:
+    """What its first line says of itself."""
+    first = parse_stream(stdout.partition(b"\n")[0]).objects
+    return find_text(first[0], "id") if first and first[0].get("type") == "session" else ""

@@ -33,6 +33,7 @@ def main() -> int:
     prompt = sys.stdin.read()
     playbook = json.loads(pathlib.Path(job["playbook"]).read_text(encoding="utf-8"))
     note_start(job, playbook)
+    tell({"type": "session", "id": job["resume"] or job["session"]})
     title = re.search(r"^## The issue\n<<<BEGIN DATA \w+>>>\n#\d+ (.*)$", prompt, re.MULTILINE)
     part = playbook["issues"].get(title[1]) if title else None
     if title is None or part is None:
@@ -133,6 +134,7 @@ def note_start(job: Json, playbook: Json) -> None:
     if "starts" not in playbook:
         return
     line = {"agent": job["agent"], "role": job["role"], "folder": job["run"], "pid": os.getpid()}
+    line |= {"session": job["session"], "resume": job["resume"]}
     with pathlib.Path(playbook["starts"]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
@@ -145,7 +147,11 @@ def report(job: Json, content: Json) -> None:
 
 
 def say(kind: str, text: str) -> None:
-    sys.stdout.write(json.dumps({"type": kind, "text": text}) + "\n")
+    tell({"type": kind, "text": text})
+
+
+def tell(line: Json) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -102,6 +102,15 @@ def find_moment(line: object, path: str) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return at.astimezone(UTC) if at.tzinfo is not None else None
+
+
+def has_open(lines: Iterable[Line], *, began: Callable[[Line], list[str]], ended: Callable[[Line], list[str]]) -> bool:
+    """Whether something that a line says to have begun, by its id, is not said to have ended by a later one."""
+    open_ids: set[str] = set()
+    for line in lines:
+        open_ids.update(began(line))
+        open_ids.difference_update(ended(line))
+    return bool(open_ids)
 
 
 def _walk(value: object, steps: list[str]) -> Iterator[Any]:

@@ -278,6 +278,9 @@ def _outcome(outcome: RunOutcome) -> Json:
         "failure": None
         if failure is None
         else {"kind": failure.kind.value, "detail": failure.detail, "retry_at": render_moment(failure.retry_at)},
+        "interruption": None
+        if outcome.interruption is None
+        else {"kind": outcome.interruption.kind.value, "why": outcome.interruption.why},
         "usage": _usage(outcome.usage),
         "head_sha": outcome.head_sha,
         "has_commits": outcome.has_commits,

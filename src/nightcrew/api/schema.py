@@ -53,6 +53,11 @@ class FailureBody(_Body):
     retry_at: Moment | None
 
 
+class InterruptionBody(_Body):
+    kind: Literal["stopped", "lost", "not_resumed"]
+    why: str
+
+
 class UsageBody(_Body):
     """None: the CLI did not tell."""
 
@@ -66,6 +71,7 @@ class OutcomeBody(_Body):
     answer: str | None = Field(description="the report's own word: done, declined, approve, …")
     summary: str
     failure: FailureBody | None
+    interruption: InterruptionBody | None = Field(description="ended early, and not by the agent's fault")
     usage: UsageBody
     head_sha: str | None
     has_commits: bool

@@ -69,17 +69,21 @@ def print_run(context: Context, detail: Json) -> None:
 
 
 def render_result(run: Json) -> str:
-    """What came of a run in one word: its state while it is at work, else the kind of failure or the report's word."""
+    """What came of a run in one word: its state while it is at work, else the kind of failure or interruption, or the
+    report's word."""
     outcome = run["outcome"]
     if outcome is None:
         return str(run["state"])
-    return str(outcome["failure"]["kind"] if outcome["failure"] else outcome["answer"] or run["state"])
+    ended = outcome["failure"] or outcome["interruption"]
+    return str(ended["kind"] if ended else outcome["answer"] or run["state"])
 
 
 def _detail(run: Json) -> str:
     outcome = run["outcome"]
     if outcome is None:
         return ""
+    if outcome["interruption"]:
+        return str(outcome["interruption"]["why"])
     return str(outcome["failure"]["detail"] if outcome["failure"] else outcome["summary"])
 
 

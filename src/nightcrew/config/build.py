@@ -107,6 +107,7 @@ def _build_agent(name: str, keys: AgentKeys, expand: Callable[[str], str]) -> Ag
         env=dict(keys.env),
         options=dict(keys.options),
         max_runs=keys.max_runs,
+        silence_s=keys.silence,
         enabled=keys.enabled,
         can_review=keys.can_review,
         can_author=keys.can_author,

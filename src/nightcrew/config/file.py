@@ -61,6 +61,12 @@ class AgentKeys(Section):
     )
     options: dict[str, JsonValue] = key("What the adapter itself understands.", {})
     max_runs: Count = key("Runs of it at once.", _AGENT.max_runs, ge=1, le=64)
+    silence: Duration = key(
+        "How long a run may print nothing, with no tool known to be at work, before it is ended as hung; 0: for ever.",
+        _AGENT.silence_s,
+        ge=0,
+        le=_DAY_S,
+    )
     enabled: Truth = key("Whether it is used at all.", _AGENT.enabled)
     can_review: Truth = key("Whether it reviews.", _AGENT.can_review)
     can_author: Truth = key("Whether it writes changes.", _AGENT.can_author)

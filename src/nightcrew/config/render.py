@@ -90,6 +90,7 @@ def _agent(agent: AgentSettings) -> dict[str, object]:
         "env": {name: _masked(name, value) for name, value in agent.env.items()},
         "options": _masked("", agent.options),
         "max_runs": agent.max_runs,
+        "silence": render_duration(agent.silence_s),
         "enabled": agent.enabled,
         "can_review": agent.can_review,
         "can_author": agent.can_author,

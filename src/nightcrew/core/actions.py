@@ -10,7 +10,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.route import Route
-from nightcrew.core.model.run import Role
+from nightcrew.core.model.run import Role, StopCause
 from nightcrew.core.model.task import Block
 
 
@@ -140,11 +140,12 @@ class CollectRun:
 
 @dataclass(frozen=True, slots=True)
 class StopRun:
-    """End a run's session. What it left is collected afterwards."""
+    """End a run's session. What it left is collected afterwards, and `cause` says what that means for the agent."""
 
     task: TaskKey
     run: RunId
     why: str
+    cause: StopCause = StopCause.UNWANTED
 
     @property
     def key(self) -> str:

@@ -8,7 +8,7 @@ import asyncio
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import assert_never
 
 from nightcrew.core.actions import (
@@ -109,11 +109,12 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Why an action is left alone, since how many refusals, and until when."""
+    """Why an action is left alone, since how many refusals, and until when by the monotonic clock: a wall clock that
+    is set back must not hold it up."""
 
     task: TaskKey
     count: int
-    until_at: datetime
+    until_s: float
     why: str
 
 
@@ -146,11 +147,16 @@ class Actor:
 
     def deferred(self) -> dict[str, Wait]:
         """Refused actions that are still left alone, as waits."""
-        now = self._means.ports.clock.now()
+        now, mono = self._means.ports.clock.now(), self._means.ports.clock.monotonic()
         return {
-            key: Wait("retrying", f"it was refused: {pause.why}", "It is tried again.", pause.until_at)
+            key: Wait(
+                "retrying",
+                f"it was refused: {pause.why}",
+                "It is tried again.",
+                now + timedelta(seconds=pause.until_s - mono),
+            )
             for key, pause in self._pauses.items()
-            if pause.until_at > now
+            if pause.until_s > mono
         }
 
     def start(self, action: Action, group: asyncio.TaskGroup) -> None:
@@ -219,8 +225,8 @@ class Actor:
         count = before.count + 1 if before else 1
         first_s = UNKNOWN_PAUSE_S if isinstance(outcome, OutcomeOpen) else FIRST_PAUSE_S
         pause_s = min(first_s * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
-        until_at = self._means.ports.clock.now() + timedelta(seconds=pause_s)
-        self._pauses[action.key] = Pause(action.task, count, until_at, one_line(outcome.why, 300))
+        until_s = self._means.ports.clock.monotonic() + pause_s
+        self._pauses[action.key] = Pause(action.task, count, until_s, one_line(outcome.why, 300))
 
     async def _record(self, action: Action, outcome: Refused | OutcomeOpen) -> None:
         kind = "action.refused" if isinstance(outcome, Refused) else "action.unknown"

@@ -21,6 +21,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
 from nightcrew.engine.claim import ClaimBook
+from nightcrew.engine.awake import Awake
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.model_list import parse_lists
@@ -28,12 +29,14 @@ from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
 from nightcrew.engine.view.record import Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
-from nightcrew.engine.view.run import observe_runs
+from nightcrew.engine.view.run import RunWatch
 
 PROJECT_TIMEOUT_S = 120.0
 PATIENCE_S = 3.0
 """How long a look waits for slow projects. They are read on beside it, and are in the next look."""
 PROGRAM_FOR_S = 60.0
+LATE_S = 60.0
+"""How much later than two intervals a look may come before the machine is thought to have slept."""
 TASKS_AT_ONCE = 6
 """Tasks of a project that are read at the same time. More would only queue at the forge's connections."""
 _IN_WORK = frozenset({Status.IN_PROGRESS, Status.NEEDS_REVIEW, Status.IN_REVIEW})
@@ -78,6 +81,8 @@ class Observer:
         self._patience_s = patience_s
         self._looks: dict[str, asyncio.Task[None]] = {}
         self._records = RecordView(ports.store)
+        self._runs = RunWatch(ports.clock)
+        self.awake = Awake(ports.clock)
         self._projects = {slug: self._memory(slug) for slug in settings.projects}
         self._left: dict[str, ProjectMemory] = {}
         self._dirty: set[TaskKey] = set()
@@ -194,7 +199,8 @@ class Observer:
         records = await self._records.read()
         flying = tuple(in_flight)
         open_runs = [run for runs in records.runs.values() for run in runs if run.is_open]
-        live = await observe_runs(self._ports.runtime, self._ports.home, open_runs)
+        self.awake.look(within_s=LATE_S + 2 * self._settings.interval_s)
+        live = await self._runs.observe(open_runs, self._ports, settings=self._settings, awake=self.awake)
         await self._look(group, records, wake)
         projects = {slug: self._world_of(slug, records, live) for slug in self._projects}
         projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)

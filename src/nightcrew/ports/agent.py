@@ -65,14 +65,16 @@ class RunOutput:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How the adapter reads it: a report in the strict shape of the role, or a failure; never both None. What is
-    unclear is a failure. `session` is the CLI's own session id, for resuming. `unknown` is what the CLI said of a
-    failure that no pattern knows, kept for study."""
+    unclear is a failure. `session` is the CLI's own session id, for resuming; `usage_of_session` that the usage counts
+    the whole session, with what came before it was resumed. `unknown` is what the CLI said of a failure that no
+    pattern knows, kept for study."""
 
     report: Report | None
     failure: Failure | None
     usage: Usage = Usage()
     session: str = ""
     unknown: str = ""
+    usage_of_session: bool = False
 
 
 class Access(StrEnum):
@@ -155,6 +157,16 @@ class Agent(Protocol):
 
     def read(self, output: RunOutput) -> Reading:
         """Read a finished run. Never raises for bad output: that is a failure of kind bad_output or crash."""
+        ...
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether `command` takes a job that goes on with an earlier session."""
+        ...
+
+    def is_at_work(self, output: bytes) -> bool:
+        """Whether the end of the stream says that a tool of the agent is running, so that silence means nothing. False
+        where it cannot be told. Never raises; `output` may begin in the middle of a line."""
         ...
 
     def limits(self) -> tuple[Limit, ...]:

@@ -58,10 +58,12 @@ class Sessions:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What one look at a run folder shows."""
+    """What one look at a run folder shows: whether the result is there, the size of the output, and when anything was
+    last printed (None: nothing yet)."""
 
     has_result: bool
     output_bytes: int
+    output_at: datetime | None = None
 
 
 class Runtime(Protocol):
@@ -82,7 +84,7 @@ class Runtime(Protocol):
         ...
 
     def look(self, folder: Path) -> Progress:
-        """One look at a run folder (a stat or two). Never raises for a missing folder."""
+        """One look at a run folder (a stat or three). Never raises for a missing folder."""
         ...
 
     def load_result(self, folder: Path) -> SessionResult | None:

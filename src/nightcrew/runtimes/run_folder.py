@@ -4,14 +4,14 @@ import contextlib
 import json
 import os
 import tempfile
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nightcrew.core.errors import Invalid, Unavailable
 from nightcrew.ports.runtime import Progress, SessionResult, SessionSpec
 
 RESULT = "result.json"
-OUTPUT = "stdout.log"
+OUTPUT, ERRORS = "stdout.log", "stderr.log"
 
 
 def write_spec(spec: SessionSpec, *, installation: str, output_cap: int | None = None) -> Path:
@@ -38,11 +38,18 @@ def write_spec(spec: SessionSpec, *, installation: str, output_cap: int | None =
 
 
 def look(folder: Path) -> Progress:
-    """Two stats."""
-    size = 0
+    """Three stats. What is only whitespace to a reader counts as well: it is a sign of life."""
+    found = [stat for name in (OUTPUT, ERRORS) if (stat := _stat(folder / name)) is not None]
+    size = found[0].st_size if found else 0
+    last = max((stat.st_mtime for stat in found if stat.st_size), default=None)
+    output_at = datetime.fromtimestamp(last, UTC) if last is not None else None
+    return Progress((folder / RESULT).exists(), size, output_at)
+
+
+def _stat(path: Path) -> os.stat_result | None:
     with contextlib.suppress(OSError):
-        size = (folder / OUTPUT).stat().st_size
-    return Progress(has_result=(folder / RESULT).exists(), output_bytes=size)
+        return path.stat()
+    return None
 
 
 def load_result(folder: Path) -> SessionResult | None:

@@ -5,7 +5,7 @@ from aiosqlite import Connection
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.model.event import Event
-from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.run import Role, Run, RunOutcome, RunState, Stop
 from nightcrew.store import event as events
 from nightcrew.store import task as tasks
 from nightcrew.store.codec import (
@@ -103,6 +103,7 @@ def _render_identity(run: Run) -> dict[str, Value]:
         "folder": run.folder,
         "created_at": render_time(run.created_at),
         "deadline_s": run.deadline_s,
+        "resumes": run.resumes,
     }
 
 
@@ -114,6 +115,8 @@ def _render_course(run: Run) -> dict[str, Value]:
         "started_at": render_optional_time(run.started_at),
         "ended_at": render_optional_time(run.ended_at),
         "outcome": render_optional_json(run.outcome),
+        "began_s": run.began_s,
+        "stop": render_optional_json(run.stop),
     }
 
 
@@ -135,4 +138,7 @@ def _parse(row: Row) -> Run:
         started_at=parse_optional_time(row["started_at"]),
         ended_at=parse_optional_time(row["ended_at"]),
         outcome=parse_optional_json(RunOutcome, row["outcome"]),
+        resumes=row["resumes"],
+        began_s=row["began_s"],
+        stop=parse_optional_json(Stop, row["stop"]),
     )

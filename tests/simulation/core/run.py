@@ -8,11 +8,10 @@ from nightcrew.core.actions import (
     StartRun,
     StopRun,
 )
-from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import ReviewReport
-from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, RunState
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.cooling import charge, cooled_until, credit, is_forgiven
 from tests.core.build import BASE
@@ -107,9 +106,10 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     if not run.is_open:
         raise Refuse("it was collected already")
     head = sim.work.get(number) if run.role is Role.AUTHOR else run.head_sha
-    report, failure = sim.results.get(run.id, (None, Failure(FailureKind.CRASH, "lost")))
+    report, failure = sim.results.get(run.id, (None, None))
+    interruption = None if run.id in sim.results else Interruption(InterruptionKind.LOST, "its session is gone")
     if run.id in sim.stopped:
-        report, failure = None, Failure(FailureKind.TIMEOUT, "it was ended")
+        report, failure, interruption = None, None, Interruption(InterruptionKind.STOPPED, "it was ended")
     yield
     if isinstance(report, ReviewReport) and run.head_sha is not None:
         known = sim.verdicts.setdefault(number, [])
@@ -122,7 +122,7 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     yield
     sim.sessions.pop(run.id, None)
     moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
-    outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved)
+    outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved, interruption=interruption)
     ended = replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome)
     _save_run(sim, ended)
     _cool(sim, ended)
@@ -131,7 +131,7 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
 def _cool(sim: Simulated, run: Run) -> None:
     """A failure cools whom it is about; work that ended well ends the counting."""
     outcome, rows = run.outcome, tuple(sim.cooldowns.values())
-    if outcome is None or (outcome.failure is not None and (run.id in sim.stopped or run.id not in sim.results)):
+    if outcome is None or outcome.interruption is not None:
         return
     if outcome.failure is None:
         for row in credit(run, rows, now=sim.now):

@@ -159,7 +159,14 @@ class Simulated:
 
     def see_runs(self, number: int) -> tuple[RunView, ...]:
         return tuple(
-            RunView(run, self._probe(run), run.id in self.results) for run in self.runs.get(number, []) if run.is_open
+            RunView(
+                run,
+                self._probe(run),
+                run.id in self.results,
+                running_s=(self.now - (run.started_at or run.created_at)).total_seconds(),
+            )
+            for run in self.runs.get(number, [])
+            if run.is_open
         )
 
     def _probe(self, run: Run) -> Probe:

@@ -33,10 +33,45 @@ class Probe(Enum):
     UNKNOWN = "unknown"
 
 
+class StopCause(Enum):
+    """Why Nightcrew ends a session: its work is not wanted any more (mostly a person's hand), it is past its deadline,
+    or it has been silent for too long."""
+
+    UNWANTED = "unwanted"
+    OVERDUE = "overdue"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Nightcrew's own word that a session is ended, written down before it is done."""
+
+    cause: StopCause
+    why: str
+
+
+class InterruptionKind(Enum):
+    """STOPPED: ended since its work was not wanted any more. LOST: its session was ended from outside, as by a reboot.
+    NOT_RESUMED: it was to go on with an earlier session, which its CLI could not find."""
+
+    STOPPED = "stopped"
+    LOST = "lost"
+    NOT_RESUMED = "not_resumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A run ended before its agent had ended its work, and the agent is not to blame."""
+
+    kind: InterruptionKind
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """How a run ended: a failure, or a report. `head_sha` is HEAD of the workspace afterwards (authors only) and
-    `has_commits` whether it moved away from where the run began."""
+    """How a run ended: a report, a failure, or an interruption. `head_sha` is HEAD of the workspace afterwards (authors
+    only) and `has_commits` whether it moved away from where the run began. `agent_session` is the CLI's own session,
+    and `can_resume` whether a later run can go on with it."""
 
     report: Report | None
     failure: Failure | None
@@ -44,12 +79,16 @@ class RunOutcome:
     head_sha: Sha | None = None
     has_commits: bool = False
     agent_session: str = ""
+    interruption: Interruption | None = None
+    can_resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run. `head_sha` is where it began (author) or what it reviews (reviewer); `session` the tmux session's
-    name; `folder` the run folder, relative to Nightcrew's home; `attempt` counts the runs of this role from 1."""
+    name; `folder` the run folder, relative to Nightcrew's home; `attempt` counts the runs of this role from 1;
+    `resumes` the CLI's own session that it goes on with, empty for a fresh one; `began_s` the monotonic clock when it
+    was started (which all processes share until the next boot); `stop` that Nightcrew ends it, and why."""
 
     id: RunId
     task: TaskKey
@@ -67,6 +106,9 @@ class Run:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     outcome: RunOutcome | None = None
+    resumes: str = ""
+    began_s: float | None = None
+    stop: Stop | None = None
 
     @property
     def is_open(self) -> bool:
@@ -75,9 +117,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run that has not been collected, with what is seen of it: the session, and whether its result is written."""
+    """A run that has not been collected, with what is seen of it: the session, and whether its result is written.
+    `running_s` and `silent_s` are how long it has run and printed nothing, while the machine was awake; `at_work` that
+    its last words say that a tool of it is running."""
 
     run: Run
     session: Probe
     has_result: bool
     output_bytes: int = 0
+    running_s: float = 0.0
+    silent_s: float = 0.0
+    at_work: bool = False

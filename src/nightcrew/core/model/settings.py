@@ -95,6 +95,8 @@ class AgentSettings:
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     max_runs: int = 2
+    silence_s: float = 900.0
+    """How long a run may print nothing before it is ended as hung; 0: for ever."""
     enabled: bool = True
     can_review: bool = True
     can_author: bool = True

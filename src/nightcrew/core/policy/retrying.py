@@ -1,5 +1,7 @@
 """A run of an author ended without usable work: try again, or ask a person?"""
 
+from collections.abc import Iterable
+
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import AuthorReport, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.run import Role, Run
@@ -21,15 +23,38 @@ NOT_THE_TASKS_FAULT = frozenset(
 )
 
 
+FREE_INTERRUPTIONS = 5
+"""How many interrupted runs of a role use up no attempt, so that what ends every run cannot go on for ever."""
+
+
 def uses_attempt(run: Run) -> bool:
-    """Whether a run counts against the limit of attempts: not if the world around it failed."""
+    """Whether a run counts against the limit of attempts: not if the world around it failed, or it was interrupted."""
+    if is_interrupted(run):
+        return False
     failure = run.outcome.failure if run.outcome else None
     return failure is None or failure.kind not in NOT_THE_TASKS_FAULT
 
 
+def is_interrupted(run: Run) -> bool:
+    """Whether it ended before its agent had ended its work, without being the agent's fault."""
+    return run.outcome is not None and run.outcome.interruption is not None
+
+
+def not_interrupted(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The runs that say something about their agent: those that were not interrupted, or too often."""
+    runs = tuple(runs)
+    free = [run for run in runs if is_interrupted(run)][:FREE_INTERRUPTIONS]
+    return tuple(run for run in runs if run not in free)
+
+
+def count_used(runs: Iterable[Run]) -> int:
+    """How many attempts these runs have used up: those that count, and interrupted ones beyond the free ones."""
+    return sum(1 for run in not_interrupted(runs) if uses_attempt(run) or is_interrupted(run))
+
+
 def attempts_used(view: TaskView, role: Role = Role.AUTHOR) -> int:
     """Attempts used since a person last reset the task."""
-    return sum(1 for run in view.counted(role) if uses_attempt(run))
+    return count_used(view.counted(role))
 
 
 def out_of_attempts(view: TaskView, limit: int) -> Block | None:
@@ -70,6 +95,8 @@ def describe_end(run: Run) -> str:
     outcome = run.outcome
     if outcome is None:
         return f"{run.agent} has not been collected"
+    if outcome.interruption is not None:
+        return f"{run.agent} was interrupted ({outcome.interruption.kind.value}): {outcome.interruption.why}"
     if outcome.failure is not None:
         return f"{run.agent} failed ({outcome.failure.kind.value}): {outcome.failure.detail}"
     if isinstance(outcome.report, ReviewReport):

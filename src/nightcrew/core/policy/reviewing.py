@@ -10,7 +10,7 @@ from nightcrew.core.model.settings import ProjectSettings, ReviewAllow
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.eligible import Choice, Pool, Slots, usable
-from nightcrew.core.policy.retrying import describe_end, uses_attempt
+from nightcrew.core.policy.retrying import count_used, describe_end, not_interrupted
 from nightcrew.core.policy.routing import wait_for_pool
 from nightcrew.core.reason import Wait
 
@@ -30,7 +30,7 @@ def choose_reviewer(
             "authors_unknown", f"who wrote the head is not known ({pull.author_agents.why})", "It is read again."
         )
     failed = _failed_reviews(view, head)
-    if sum(uses_attempt(run) for run in failed) >= project.review.attempts:
+    if count_used(failed) >= project.review.attempts:
         return Block("review_failed", f"no verdict could be had: {describe_end(failed[-1])}")
     complexity = view.task.route.complexity if view.task.route else Complexity.MEDIUM
     authors = pull.author_agents.value
@@ -75,7 +75,7 @@ def _failed_reviews(view: TaskView, head: str) -> list[Run]:
 
 def _least_involved(view: TaskView, choices: list[Choice], failed: list[Run]) -> Choice:
     """Those who neither failed at this head nor reviewed the task before come first, in the order of the settings."""
-    failures = [run.agent for run in failed]
+    failures = [run.agent for run in not_interrupted(failed)]
     earlier = [run.agent for run in view.runs_of(Role.REVIEWER)]
     return min(choices, key=lambda choice: (failures.count(choice.agent), earlier.count(choice.agent)))
 

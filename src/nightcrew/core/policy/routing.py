@@ -18,7 +18,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.core.policy.eligible import Choice, Pool, first_usable, usable
-from nightcrew.core.policy.retrying import changed_nothing
+from nightcrew.core.policy.retrying import changed_nothing, not_interrupted
 from nightcrew.core.policy.sparing import spare_reviewers
 from nightcrew.core.reason import Wait
 
@@ -189,7 +189,7 @@ def _judge(world: World) -> Choice | None:
 
 
 def _last_router(view: TaskView) -> Run | None:
-    runs = [run for run in view.counted(Role.ROUTER) if not run.is_open]
+    runs = not_interrupted(run for run in view.counted(Role.ROUTER) if not run.is_open)
     return runs[-1] if runs else None
 
 

@@ -23,7 +23,7 @@ def step_in_progress(case: Case) -> Stage:
     spent = nothing_twice(case.view, run)
     if spent is not None and not _is_pushed(case, outcome):
         return block(case.task, spent)
-    if outcome.failure is not None:
+    if outcome.failure is not None or outcome.interruption is not None:
         return _again(case, describe_end(run))
     if not isinstance(outcome.report, AuthorReport):
         return _again(case, f"{run.agent} left no report")

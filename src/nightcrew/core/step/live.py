@@ -6,12 +6,13 @@ from datetime import timedelta
 from nightcrew.core.actions import Action, CollectRun, ResumeStart, StopRun
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.run import Probe, Role, Run, RunState, RunView
+from nightcrew.core.model.run import Probe, Role, Run, RunState, RunView, StopCause
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.reason import Wait
 
 OVERDUE_S = 60.0
-"""How long after its deadline a session is left to end itself before the engine ends it."""
+"""How long after its deadline a session is left to end itself before the engine ends it. The session keeps its
+deadline by a clock of its own; this one counts only while the machine is awake."""
 
 # The status in which a run of a role belongs, and the one from which it is started.
 _PLACE = {
@@ -36,25 +37,33 @@ def _follow_run(world: World, view: TaskView, live: RunView, wanted: bool) -> Ac
     if live.session is Probe.UNKNOWN:
         return Wait("session_unknown", f"whether {run.agent} still runs is not known", "It is looked for again.")
     if live.session is Probe.ALIVE:
-        return _follow_alive(world, view, run, wanted)
+        return _follow_alive(world, view, live, wanted)
     if run.state is RunState.STARTING and wanted:
         return ResumeStart(key, run.id, "its start was cut short")
     why = "its start was cut short" if run.state is RunState.STARTING else "its session is gone and left no result"
     return CollectRun(key, run.id, lost=True, why=why)
 
 
-def _follow_alive(world: World, view: TaskView, run: Run, wanted: bool) -> Action | Wait:
-    key = view.task.key
+def _follow_alive(world: World, view: TaskView, live: RunView, wanted: bool) -> Action | Wait:
+    key, run = view.task.key, live.run
     if run.state is RunState.STARTING and wanted:
         return ResumeStart(key, run.id, "its session is there, its start was not recorded")
     if not wanted:
         return StopRun(key, run.id, "its work is no longer wanted")
-    since = run.started_at or run.created_at
-    deadline_at = since + timedelta(seconds=run.deadline_s)
-    if world.now > deadline_at + timedelta(seconds=OVERDUE_S):
-        return StopRun(key, run.id, "it is past its deadline")
+    if live.running_s > run.deadline_s + OVERDUE_S:
+        return StopRun(key, run.id, "it is past its deadline", StopCause.OVERDUE)
+    if is_silent(world, live):
+        return StopRun(key, run.id, f"it printed nothing for {live.silent_s / 60:.0f} min", StopCause.SILENT)
+    deadline_at = (run.started_at or run.created_at) + timedelta(seconds=run.deadline_s)
     doing = {Role.AUTHOR: "works on it", Role.REVIEWER: "reviews it", Role.ROUTER: "judges how hard it is"}[run.role]
     return Wait("running", f"{run.agent} {doing}", "The result is collected as soon as it ends.", deadline_at)
+
+
+def is_silent(world: World, live: RunView) -> bool:
+    """Whether a run has printed nothing for longer than its agent may, and no tool of it is known to be at work."""
+    agent = world.settings.agents.get(live.run.agent)
+    limit_s = agent.silence_s if agent is not None else 0.0
+    return limit_s > 0 and live.silent_s >= limit_s and not live.at_work
 
 
 def _belongs(view: TaskView, run: Run) -> bool:

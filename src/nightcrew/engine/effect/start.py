@@ -2,6 +2,7 @@
 or cut short anywhere, it comes to one run."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from nightcrew.core.actions import ActionOutcome, Done, Refused, ResumeStart, StartRun
@@ -35,7 +36,7 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
     refusal = await _why_not(means, action, task)
     if refusal:
         return Refused(refusal)
-    now = means.ports.clock.now()
+    now = await _next_moment(means, task)
     folder = run_folder(action.task, action.role, action.attempt)
     run = Run(
         id=means.ports.ids.run_id(),
@@ -76,6 +77,13 @@ def _put_aside(folder: Path) -> None:
         aside = folder.with_name(f"{folder.name}.before-{number}")
         if not aside.exists():
             folder.rename(aside)
+
+
+async def _next_moment(means: Means, task: Task) -> datetime:
+    """Now, or just after the last thing that counts for the order of runs, if the clock was set back since."""
+    runs = await means.ports.store.load_runs(task=task.key)
+    known = [run.created_at for run in runs] + ([task.reset_at] if task.reset_at is not None else [])
+    return max([means.ports.clock.now(), *(at + timedelta(microseconds=1) for at in known)])
 
 
 async def resume_start(means: Means, action: ResumeStart) -> ActionOutcome:
@@ -131,8 +139,9 @@ async def _bring_up(means: Means, run: Run) -> ActionOutcome:
         session=run.session,
         sandbox=prepared.sandbox,
     )
-    now = means.ports.clock.now()
-    await means.ports.store.save_run(replace(run, state=RunState.RUNNING, started_at=now), event=event)
+    clock = means.ports.clock
+    started = replace(run, state=RunState.RUNNING, started_at=clock.now(), began_s=clock.monotonic())
+    await means.ports.store.save_run(started, event=event)
     return Done()
 
 

@@ -18,6 +18,7 @@ from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
 from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
+from nightcrew.core.policy.retrying import is_interrupted
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge
 from nightcrew.engine.observe import LAST_AGENT
@@ -92,8 +93,10 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
 
 
 async def _last_author(means: Means, task: Task) -> str:
+    """The agent whose run has just failed; none if it was only interrupted."""
     runs = await means.ports.store.load_runs(task=task.key)
-    return next((run.agent for run in reversed(runs) if run.role is Role.AUTHOR), "")
+    last = next((run for run in reversed(runs) if run.role is Role.AUTHOR), None)
+    return last.agent if last is not None and not is_interrupted(last) else ""
 
 
 async def _reset(means: Means, task: Task) -> Change:
