@@ -95,6 +95,7 @@ class FakeService:
         self.changes: tuple[str, ...] = ()
         self.needs_restart: tuple[str, ...] = ()
         self.paused = False
+        self.draining = False
         self.wakes = 0
         self.listeners: list[asyncio.Queue[Event]] = []
         self.add_project(PROJECT)
@@ -142,6 +143,7 @@ class FakeService:
             problems=self.problems,
             home="/home/someone/.nightcrew",
             pid=4242,
+            draining=self.draining,
         )
 
     async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
@@ -261,6 +263,11 @@ class FakeService:
         changed = self.paused is not paused
         self.paused = paused
         return Answer(changed, f"{word} everything" if changed else f"nothing to do: {word} already")
+
+    async def drain(self) -> Answer:
+        self._may_write()
+        changed, self.draining = not self.draining, True
+        return Answer(changed, "it ends when nothing runs any more" if changed else "it is ending already")
 
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:
         self._task(key)

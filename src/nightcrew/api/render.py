@@ -2,6 +2,7 @@
 both give. Standard library only, so that reading commands need no web framework. The shapes are in `schema`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from nightcrew.core.model.cooldown import Cooldown
@@ -86,6 +87,8 @@ def render_task_detail(detail: TaskDetail) -> Json:
         "verdicts": [_verdict(verdict) for verdict in detail.verdicts],
         "events": [render_event(event) for event in detail.events],
         "workspace": detail.workspace,
+        "spent": asdict(detail.spent),
+        "budget": asdict(detail.budget),
     }
 
 
@@ -155,6 +158,7 @@ def render_status(status: ServiceStatus) -> Json:
         "problems": list(status.problems),
         "home": status.home,
         "pid": status.pid,
+        "draining": status.draining,
     }
 
 

@@ -181,12 +181,32 @@ class EventsBody(_Body):
     events: list[EventBody]
 
 
+class SpentBody(_Body):
+    """What the runs of a task used since a person last reset it. None: no CLI told."""
+
+    runs: int
+    wall_s: float
+    tokens: int | None
+    cost_usd: float | None
+
+
+class BudgetBody(_Body):
+    """What they may use. None: not limited."""
+
+    runs: int | None
+    wall_s: float | None
+    tokens: int | None
+    cost_usd: float | None
+
+
 class TaskDetailBody(_Body):
     summary: TaskBody
     runs: list[RunBody]
     verdicts: list[VerdictBody]
     events: list[EventBody]
     workspace: str
+    spent: SpentBody
+    budget: BudgetBody
 
 
 class TaskNameBody(_Body):
@@ -298,6 +318,7 @@ class StatusBody(_Body):
     problems: list[str]
     home: str
     pid: int
+    draining: bool = Field(description="takes no new work, and ends when no run lives any more")
 
 
 class ConfigBody(_Body):

@@ -28,6 +28,12 @@ async def resume(service: Port, request: schema.PauseBody) -> Json:
     return render_answer(await service.set_paused(paused=False, project=request.project))
 
 
+@router.post("/drain", response_model=schema.AnswerBody, responses=describe_errors())
+async def drain(service: Port) -> Json:
+    """Take no new work, and end the service when no run lives any more."""
+    return render_answer(await service.drain())
+
+
 @router.post("/wake", response_model=schema.AnswerBody, responses=describe_errors())
 async def wake(service: Port) -> Json:
     """Look now instead of at the next tick."""

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "show the whole thing on a sample repository, with no account and no network"),
     "doctor": ("doctor", "look for what is missing or wrong, and say what to do"),
     "status": ("status", "show how the service, its projects and its agents are"),
+    "drain": ("drain", "take no new work, and end the service when no run lives any more"),
     "pause": ("pause", "start no new work"),
     "resume": ("resume", "start new work again"),
     "task": ("task", "show tasks, and say a word about one"),

@@ -9,7 +9,10 @@ from nightcrew.cli.parser import leaf
 def build(parser: argparse.ArgumentParser) -> None:
     leaf(parser, serve, json=False)
     parser.add_argument("--dry-run", action="store_true", help="tell what it would do, and do nothing")
+    parser.add_argument(
+        "--drain", action="store_true", help="take no new work, and end when the runs at work have ended"
+    )
 
 
 def serve(context: Context, options: argparse.Namespace) -> int:
-    return int(context.load("run").run_service(context.home.root, dry_run=options.dry_run))
+    return int(context.load("run").run_service(context.home.root, dry_run=options.dry_run, drain=options.drain))

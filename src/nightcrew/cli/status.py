@@ -37,6 +37,8 @@ def _sentence(status: Json, *, now: float) -> str:
     if not status["running"]:
         return f"Nightcrew {version} is not running (home {home}); start it with: nightcrew serve"
     state = "is paused: no new work starts" if status["paused"] else "is running"
+    if status["draining"]:
+        state = "takes no new work, and ends when no run lives any more"
     ticks = f"{status['ticks']} ticks, last {render_when(status['last_tick_at'], now)}"
     following = f", next {render_when(status['next_tick_at'], now)}" if status["next_tick_at"] else ""
     return (

@@ -1,5 +1,7 @@
 """How tasks look to a person: the list, the page of one, its diff."""
 
+from collections.abc import Callable
+
 from nightcrew.cli.client import Json
 from nightcrew.cli.context import Context
 from nightcrew.cli.moment import render_age, render_when
@@ -78,6 +80,7 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("answer", "comment on the issue" if block.get("answerable") else ""),
         ("agent", f"{route['agent']}{model}, {route['complexity']}: {route['why']}" if route else ""),
         ("attempts", f"{task['attempts']}, reviews that asked for changes: {task['cycles']}"),
+        ("used", _spent(detail)),
         ("tried", ", ".join(task["tried"])),
         ("pull", f"#{task['pull']}" if task["pull"] else ""),
         ("branch", task["branch"] + (f" from {task['base_ref']}" if task["branch"] and task["base_ref"] else "")),
@@ -88,6 +91,25 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("updated", render_when(task["updated_at"], now)),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _spent(detail: Json) -> str:
+    """What its runs used, each beside what they may use where that is limited."""
+    spent, budget = detail["spent"], detail["budget"]
+
+    def shown(name: str, render: Callable[[float], str]) -> str:
+        if spent[name] is None and budget[name] is None:
+            return ""
+        limit = "" if budget[name] is None else f" of {render(budget[name])}"
+        return f"{render(spent[name] or 0)}{limit}"
+
+    parts = [
+        shown("runs", lambda number: f"{number:.0f} runs"),
+        shown("wall_s", lambda seconds: f"{seconds / 60:.0f} min"),
+        shown("tokens", lambda number: f"{number:,.0f} tokens"),
+        shown("cost_usd", lambda cost: f"{cost:.2f} USD"),
+    ]
+    return ", ".join(part for part in parts if part) if spent["runs"] else ""
 
 
 def _print_part(context: Context, name: str, present: bool) -> None:

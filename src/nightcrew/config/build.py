@@ -8,6 +8,7 @@ from nightcrew.config.project import ProjectEntry
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
+    Budget,
     CheckCommand,
     CommitSettings,
     ForgeSettings,
@@ -70,6 +71,12 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         intake_label=keys.intake_label,
         max_runs=keys.max_runs,
         attempts=keys.attempts,
+        budget=Budget(
+            runs=keys.budget.runs,
+            wall_s=keys.budget.wall,
+            tokens=keys.budget.tokens,
+            cost_usd=keys.budget.cost,
+        ),
         cycles_cooldown_s=keys.cycles_cooldown,
         claim=keys.claim,
         claim_expiry_s=keys.claim_expiry,

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, model_validator
 from nightcrew.config.section import Section
 from nightcrew.config.value import (
     Address,
+    Amount,
     CheckName,
     Command,
     Count,
@@ -99,6 +100,15 @@ class PromptKeys(Section):
     attempts: Count = key("What earlier attempts did.", _PROMPT.attempts, **_CHARACTERS)
 
 
+class BudgetKeys(Section):
+    """What a task may use over all roles until a person resets it. What is not set is counted and not limited."""
+
+    runs: Count | None = key("Runs.", None, ge=1, le=1000)
+    wall: Duration | None = key("Time that its runs take together.", None, ge=60, le=365 * _DAY_S)
+    tokens: Count | None = key("Tokens, in and out, as far as its CLIs tell.", None, ge=1)
+    cost: Amount | None = key("Cost in US dollars, as far as its CLIs tell.", None, gt=0, le=1_000_000)
+
+
 class CheckKeys(Section):
     """A command that Nightcrew runs on the merge result in a clean checkout, reported as `nightcrew/<name>`."""
 
@@ -141,6 +151,7 @@ class ProjectKeys(Section):
     intake_label: OneLine = key("The label that makes an issue a task.", _PROJECT.intake_label, max_length=50)
     max_runs: Count = key("Runs at once in this project.", _PROJECT.max_runs, ge=1, le=256)
     attempts: Count = key("Author runs before a task is blocked.", _PROJECT.attempts, ge=1, le=20)
+    budget: BudgetKeys = key("What a task may use in all.", BudgetKeys())
     cycles_cooldown: Duration = key(
         "How long a pull request waits for its cooled author before its changes go to another agent.",
         _PROJECT.cycles_cooldown_s,

@@ -102,7 +102,7 @@ def _agent(agent: AgentSettings) -> dict[str, object]:
 
 
 def _project(project: ProjectSettings) -> dict[str, object]:
-    merge, review, commit = project.merge, project.review, project.commit
+    merge, review, commit, budget = project.merge, project.review, project.commit, project.budget
     return {
         "slug": project.slug,
         "forge": project.forge,
@@ -111,6 +111,12 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "intake_label": project.intake_label,
         "max_runs": project.max_runs,
         "attempts": project.attempts,
+        "budget": {
+            "runs": budget.runs,
+            "wall": None if budget.wall_s is None else render_duration(budget.wall_s),
+            "tokens": budget.tokens,
+            "cost": budget.cost_usd,
+        },
         "cycles_cooldown": render_duration(project.cycles_cooldown_s),
         "claim": project.claim.value,
         "claim_expiry": render_duration(project.claim_expiry_s),

@@ -48,6 +48,15 @@ def _whole(value: object) -> object:
     return int(value)
 
 
+def _amount(value: object) -> object:
+    text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, str) and re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text, re.ASCII):
+        return float(text)
+    if isinstance(text, bool) or not isinstance(text, (int, float)):
+        raise bad_value(f"{_shown(value)} is not a number")
+    return float(text)
+
+
 def _is_whole(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,12}", text.strip(), re.ASCII) is not None
 
@@ -182,6 +191,7 @@ Duration = Annotated[
     ),
 ]
 """Seconds."""
+Amount = Annotated[float, BeforeValidator(_amount, json_schema_input_type=float)]
 Count = Annotated[int, BeforeValidator(_whole)]
 Truth = Annotated[bool, BeforeValidator(_truth)]
 Text = Annotated[str, AfterValidator(_no_nul), StringConstraints(max_length=50_000)]

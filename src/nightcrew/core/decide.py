@@ -24,13 +24,15 @@ from nightcrew.core.actions import (
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_claim, under_claim
+from nightcrew.core.policy.budgeting import cut_deadline, over_budget, spent_by
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
-from nightcrew.core.stage import Allowance, Case, Stage, act_on, wait_for
+from nightcrew.core.stage import Allowance, Case, Stage, act_on, block, wait_for
 from nightcrew.core.step.blocked import step_blocked
 from nightcrew.core.step.hand import follow_hand
 from nightcrew.core.step.in_progress import step_in_progress
@@ -144,11 +146,32 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
         return replace(hand, wait=live)
     if issue.value is None or hand is not None:
         return Stage(wait=live)
-    step = STEPS[view.task.status](Case(world, project, view, issue.value, allowance))
+    case = Case(world, project, view, issue.value, allowance)
+    step = _within_budget(case, STEPS[view.task.status](case))
     if live is None:
         return step
     # A run is at work: only what may happen beside it happens now.
     return Stage(tuple(action for action in step.actions if isinstance(action, RunChecks)), live)
+
+
+def _within_budget(case: Case, step: Stage) -> Stage:
+    """The step with a run that keeps to what is left of the task's budget, or the block of a task that has used it."""
+    budget = case.settings.budget
+    if budget == Budget() or not any(isinstance(action, StartRun) for action in step.actions):
+        return step
+    spent = spent_by(case.view.runs, since=case.task.reset_at)
+    used_up = over_budget(spent, budget)
+    if used_up is not None:
+        return block(case.task, used_up)
+    return replace(
+        step,
+        actions=tuple(
+            replace(action, deadline_s=cut_deadline(action.deadline_s, spent, budget))
+            if isinstance(action, StartRun)
+            else action
+            for action in step.actions
+        ),
+    )
 
 
 def _decide_safely(
@@ -213,9 +236,11 @@ def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[TellPers
 def _intake(world: World, project: ProjectWorld) -> list[Action]:
     known = {view.task.key for view in project.tasks}
     found: list[Action] = []
+    if world.draining or world.paused or project.paused:
+        return found
     for candidate in sorted(project.candidates, key=_age):
         action = adopt(project.settings, candidate)
-        if isinstance(action, AdoptIssue) and action.task not in known and not (world.paused or project.paused):
+        if isinstance(action, AdoptIssue) and action.task not in known:
             found.append(action)
     return found
 

@@ -8,6 +8,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.neutral import forge_text, one_line
+from nightcrew.core.policy.budgeting import describe_spent, spent_by
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.reason import Wait
 
@@ -66,6 +67,8 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
         lines.append(f"- attempt {last.attempt}: {_doing(view, last.agent)}")
     for verdict in view.verdicts[-1:]:
         lines.append(f"- review of {render_sha(verdict.head_sha)} by {verdict.agent}: {verdict.decision.value}")
+    if task.status in (Status.DONE, Status.BLOCKED) and view.runs:
+        lines.append(f"- used: {describe_spent(spent_by(view.runs, since=task.reset_at))}")
     if task.status is Status.BLOCKED and task.block is not None:
         lines.append(f"- **waits for a person**: {_shown(task.block.words, 1500)}")
         if task.block.answerable:

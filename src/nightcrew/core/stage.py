@@ -51,6 +51,8 @@ class Case:
     @property
     def paused(self) -> Wait | None:
         """Why no new work starts, if it is paused."""
+        if self.world.draining:
+            return Wait("draining", "Nightcrew is about to end and takes no new work", "It goes on at the next start.")
         if self.world.paused:
             return Wait("paused", "Nightcrew is paused", "Resume it with `nightcrew resume`.")
         if self.project.paused:

@@ -179,6 +179,13 @@ class Facade:
         self._loop.wake()
         return Answer(True, f"{project or 'Nightcrew'} is {'paused' if paused else 'at work again'}")
 
+    async def drain(self) -> Answer:
+        if self._loop.is_draining:
+            return Answer(False, "Nightcrew takes no new work already, and ends when no run lives any more")
+        await self._means.ports.store.record_event(self._means.event("service.draining", "it was asked to end"))
+        self._loop.drain()
+        return Answer(True, "Nightcrew takes no new work, and ends when no run lives any more")
+
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:
         runs = await self._means.ports.store.load_runs(task=key, open_only=True)
         if not runs:

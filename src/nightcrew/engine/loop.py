@@ -51,6 +51,7 @@ class Loop:
         self._woken = asyncio.Event()
         self._stop = asyncio.Event()
         self._failed: dict[TaskKey, str] = {}
+        self.is_draining = False
         self.state = LoopState()
         self.actor = Actor(means, wake=self.wake)
         self.reloader = Reloader(source, wake=self.wake)
@@ -68,6 +69,11 @@ class Loop:
     def stop(self) -> None:
         """End after what is under way. Runs go on without the service."""
         self._stop.set()
+        self.wake()
+
+    def drain(self) -> None:
+        """Take no new work, and stop by itself when no run lives and nothing is left to do about those that did."""
+        self.is_draining = True
         self.wake()
 
     async def stopped(self) -> None:
@@ -100,7 +106,11 @@ class Loop:
     async def tick(self, group: asyncio.TaskGroup) -> None:
         """One pass."""
         world = await self.means.observer.observe(
-            group, in_flight=self.actor.in_flight, deferred=self.actor.deferred(), wake=self.wake
+            group,
+            in_flight=self.actor.in_flight,
+            deferred=self.actor.deferred(),
+            draining=self.is_draining,
+            wake=self.wake,
         )
         decision = self._decide(world)
         if not self._stop.is_set():
@@ -108,6 +118,8 @@ class Loop:
                 self.actor.start(action, group)
         now = self.means.ports.clock.now()
         self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, decision=decision)
+        if self.is_draining and _is_drained(world, decision) and not self.actor.in_flight:
+            self.stop()
         if self._on_tick is not None:
             self._on_tick(self.state)
 
@@ -136,3 +148,8 @@ class Loop:
                 await self._woken.wait()
         except TimeoutError:
             return
+
+
+def _is_drained(world: World, decision: Decision) -> bool:
+    """Whether no run lives, none has yet to be collected, and nothing else is to be done now."""
+    return not decision.actions and not any(view.live for project in world.projects.values() for view in project.tasks)

@@ -192,6 +192,7 @@ class Observer:
         *,
         in_flight: Iterable[Action] = (),
         deferred: Mapping[str, Wait] | None = None,
+        draining: bool = False,
         wake: Callable[[], None] | None = None,
     ) -> World:
         """One look at everything. Projects are read in `group`; one that is slow is read on beside the loop, and
@@ -215,6 +216,7 @@ class Observer:
             last_agent=records.values.get(LAST_AGENT, ""),
             free_models=parse_lists(records.values),
             paused=records.values.get(PAUSED, "") == "yes",
+            draining=draining,
         )
 
     async def _look(self, group: asyncio.TaskGroup, records: Records, wake: Callable[[], None] | None) -> None:

@@ -12,9 +12,10 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Role, Run
-from nightcrew.core.model.settings import Settings
+from nightcrew.core.model.settings import Budget, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
+from nightcrew.core.policy.budgeting import spent_by
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_sentence
 from nightcrew.core.step.removed import inactive
@@ -51,6 +52,7 @@ class Sight:
     problems: tuple[str, ...] = ()
     base_refs: Mapping[str, str] | None = None
     pid: int = 0
+    draining: bool = False
 
 
 class Reader:
@@ -97,6 +99,7 @@ class Reader:
             problems=sight.problems,
             home=str(self._home),
             pid=sight.pid,
+            draining=sight.draining,
         )
 
     def _project(self, slug: str, tasks: tuple[Task, ...], values: Mapping[str, str], sight: Sight) -> ProjectStatus:
@@ -145,12 +148,15 @@ class Reader:
         runs = await self._store.load_runs(task=key)
         open_run = next((run for run in runs if run.is_open), None)
         workspace = next((run for run in reversed(runs) if run.role is Role.AUTHOR), None)
+        project = self._settings().projects.get(key.project)
         return TaskDetail(
             summary=self._summary(task, open_run),
             runs=runs,
             verdicts=await self._store.load_verdicts(task=key),
             events=await self._store.load_events(task=key, limit=EVENTS_OF_A_TASK, newest=True),
             workspace=workspace.folder if workspace else "",
+            spent=spent_by(runs, since=task.reset_at),
+            budget=project.budget if project is not None else Budget(),
         )
 
     def spell(self, project: str) -> str:

@@ -9,9 +9,11 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Run
+from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.budgeting import Spent
 from nightcrew.core.reason import Wait
 
 
@@ -29,13 +31,16 @@ class TaskSummary:
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """Everything about one task. Events newest last, at most 200."""
+    """Everything about one task. Events newest last, at most 200. `spent` is what its runs used since a person last
+    reset it, `budget` what they may use."""
 
     summary: TaskSummary
     runs: tuple[Run, ...]
     verdicts: tuple[Verdict, ...]
     events: tuple[Event, ...]
     workspace: str = ""
+    spent: Spent = Spent()
+    budget: Budget = Budget()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class AgentStatus:
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
     """`ticks` counts the passes since start; `problems` are things a person should look at. `running` False: this was
-    read from the store while no service was running."""
+    read from the store while no service was running; `draining` that it ends when no run lives any more."""
 
     version: str
     running: bool
@@ -78,6 +83,7 @@ class ServiceStatus:
     problems: tuple[str, ...] = ()
     home: str = ""
     pid: int = 0
+    draining: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +174,10 @@ class Service(Protocol):
 
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
         """Paused: no new work starts; what runs goes on, is collected, reviewed and merged."""
+        ...
+
+    async def drain(self) -> Answer:
+        """Take no new work, and end when no run lives any more."""
         ...
 
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:

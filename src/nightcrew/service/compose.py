@@ -234,6 +234,7 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
             if isinstance(project.base_ref, Known)
         },
         pid=os.getpid(),
+        draining=loop.is_draining,
     )
 
 

@@ -140,6 +140,9 @@ class OfflineService:
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
         _refuse(f"{project or 'Nightcrew'} cannot be {'paused' if paused else 'resumed'}")
 
+    async def drain(self) -> Answer:
+        _refuse("there is nothing to end")
+
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:
         _refuse(f"where {key} runs is not known")
 

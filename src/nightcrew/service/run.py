@@ -33,8 +33,9 @@ LEAVE_WITHIN_S = 4.8
 """After this the process leaves, whatever still hangs: rows are whole, and the next start looks what is."""
 
 
-def run_service(home: Path, *, dry_run: bool = False) -> int:
-    """`nightcrew serve`: run until a signal says stop. Agents outlive it."""
+def run_service(home: Path, *, dry_run: bool = False, drain: bool = False) -> int:
+    """`nightcrew serve`: run until a signal says stop; with `drain`, only until no run lives any more. Agents outlive
+    it."""
     require_tools()
     configuration = load(Home(home))
     asyncio.run(check_start(Home(home), configuration))
@@ -43,7 +44,7 @@ def run_service(home: Path, *, dry_run: bool = False) -> int:
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
     configure_log(sys.stderr)
     with held(place.lock):
-        asyncio.run(serve(place, configuration))
+        asyncio.run(serve(place, configuration, drain=drain))
     return 0
 
 
@@ -60,13 +61,16 @@ async def serve(
     *,
     boundary: Boundary | None = None,
     on_ready: Callable[[Composed], None] | None = None,
+    drain: bool = False,
 ) -> None:
-    """Compose, recover, and run until SIGTERM or SIGINT."""
+    """Compose, recover, and run until SIGTERM or SIGINT, or until it is drained."""
     log = structlog.get_logger("service")
     async with composed(home, configuration, boundary=boundary) as service:
         for words in await recover(service.ports):
             log.info("recovered", what=words)
         log.info("serving", home=str(home.root), projects=len(service.settings.projects))
+        if drain:
+            service.loop.drain()
         await _run_until_stopped(service, home, on_ready)
         log.info("stopped")
 

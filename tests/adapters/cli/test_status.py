@@ -41,6 +41,15 @@ async def test_pause_and_resume(tmp_path):
         assert "there is no project x/y" in await person.refused("pause", "x/y")
 
 
+async def test_drain(tmp_path):
+    service = FakeService()
+    async with shell(service, tmp_path) as person:
+        assert (await person.told("status"))["draining"] is False
+        assert await person.said("drain") == "it ends when nothing runs any more\n"
+        assert "takes no new work, and ends when no run lives any more" in await person.said("status")
+        assert (await person.told("drain"))["changed"] is False
+
+
 async def test_version(tmp_path):
     async with shell(FakeService(), tmp_path) as person:
         assert await person.said("version") == f"nightcrew {VERSION}\n"

@@ -156,6 +156,17 @@ class PromptBudget:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What a task may use over all its roles until a person resets it; None: not limited. Tokens and cost are known
+    only where a CLI tells them, and what is not told is not counted."""
+
+    runs: int | None = None
+    wall_s: float | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectSettings:
     """One repository that Nightcrew looks after."""
 
@@ -166,6 +177,7 @@ class ProjectSettings:
     intake_label: str = "nightcrew"
     max_runs: int = 3
     attempts: int = 3
+    budget: Budget = Budget()
     cycles_cooldown_s: float = 3600.0
     """How long the author of a pull request may be cooled before its changes go to another agent."""
     claim: ClaimMode = ClaimMode.AUTO

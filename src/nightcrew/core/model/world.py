@@ -81,7 +81,8 @@ class World:
     """The whole observation. `agents` says for each configured agent whether its CLI was found (Known(True)), is not
     there (Known(False)) or could not be looked for. `in_flight` are the actions under way; `deferred` says for the
     key of an action that was refused a while ago why, and until when it is left alone. `last_agent` is the author that
-    round robin chose last. `free_models` are what `opencode:free` stands for, by agent, as last listed."""
+    round robin chose last. `free_models` are what `opencode:free` stands for, by agent, as last listed. `draining`:
+    the service takes no new work, and ends when no run lives any more."""
 
     now: datetime
     settings: Settings
@@ -93,3 +94,4 @@ class World:
     last_agent: str = ""
     paused: bool = False
     free_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    draining: bool = False
