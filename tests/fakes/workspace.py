@@ -187,7 +187,7 @@ class FakeWorkspaces:
         lines = []
         for path in sorted({*old, *new}):
             if old.get(path) != new.get(path):
-                lines += [f"--- a/{path}", f"+++ b/{path}"]
+                lines += [f"diff --git a/{path} b/{path}", f"--- a/{path}", f"+++ b/{path}", "@@"]
                 lines += [f"-{line}" for line in old.get(path, "").splitlines()]
                 lines += [f"+{line}" for line in new.get(path, "").splitlines()]
         return "\n".join(lines)[:limit]

@@ -92,7 +92,8 @@ class RecordRoute:
 @dataclass(frozen=True, slots=True)
 class StartRun:
     """Start an author, reviewer or router: run row, label, workspace, session, in this order. `head_sha` is the SHA to
-    review; `attempt` counts the runs of this role for this task."""
+    review; `attempt` counts the runs of this role for this task; `resumes` is the session of its CLI that it goes on
+    with, empty for a fresh one."""
 
     task: TaskKey
     source: Status
@@ -104,6 +105,7 @@ class StartRun:
     why: str
     head_sha: Sha | None = None
     generation: int = 0
+    resumes: str = ""
 
     @property
     def key(self) -> str:

@@ -18,6 +18,7 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
 from nightcrew.core.neutral import one_line, strip_controls, strip_hidden
 from nightcrew.core.prompt_check import FailedCheck, render_checks
+from nightcrew.core.prompt_resume import Resumed, render_resumed
 
 _NOT_LOGIN = re.compile(r"[^A-Za-z0-9_.\[\]-]+")
 _DATA = (
@@ -45,7 +46,8 @@ class PromptInput:
     """All that a prompt is made of. `comments` are those of people with write access; `hidden_authors` the others,
     who are named but not quoted. `documents` maps paths (CLAUDE.md, AGENTS.md, README.md) to their text at the base.
     `report` is the text that says where and how to report. `diff` is for a reviewer. `change_summary` and
-    `findings` belong to the last review that asked for changes; `remarks` are those of people, on lines of the diff."""
+    `findings` belong to the last review that asked for changes; `remarks` are those of people, on lines of the diff.
+    `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on."""
 
     role: Role
     issue: Issue
@@ -62,6 +64,8 @@ class PromptInput:
     remarks: tuple[Remark, ...] = ()
     checks: tuple[FailedCheck, ...] = ()
     attempts: tuple[PastAttempt, ...] = ()
+    work: str = ""
+    resumed: Resumed | None = None
     diff: str = ""
     instructions: str = ""
     agents: tuple[str, ...] = ()
@@ -80,6 +84,7 @@ def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
     body, hidden_in_issue = strip_hidden(parts.issue.body)
     comments, hidden_in_comments = _comments(parts, budget)
     sections = [
+        render_resumed(parts.resumed),
         _task_of(parts),
         _DATA,
         _section("The issue", f"#{parts.issue.number} {one_line(parts.issue.title)}\n\n{cut(body, budget.issue)}"),
@@ -148,6 +153,8 @@ def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
     if parts.checks:
         text = render_checks(parts.checks, budget.checks)
         sections.append(_section("Checks that failed on your branch: make them pass", text))
+    if parts.work:
+        sections.append(_section("What stands on the branch already", cut(parts.work, budget.attempts)))
     if parts.attempts:
         text = "\n".join(_attempt(attempt) for attempt in parts.attempts[-3:])
         sections.append(_section("Earlier attempts at this issue, on this branch", cut(text, budget.attempts)))

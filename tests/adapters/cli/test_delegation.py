@@ -15,8 +15,9 @@ from nightcrew.cli.main import main
 
 # command -> module, function, positional arguments after the home (None: no home), keywords
 CALLS: list[tuple[list[str], str, str, bool, list[Any], dict[str, Any]]] = [
-    (["serve"], "run", "run_service", True, [], {"dry_run": False}),
-    (["serve", "--dry-run"], "run", "run_service", True, [], {"dry_run": True}),
+    (["serve"], "run", "run_service", True, [], {"dry_run": False, "drain": False}),
+    (["serve", "--dry-run"], "run", "run_service", True, [], {"dry_run": True, "drain": False}),
+    (["serve", "--drain"], "run", "run_service", True, [], {"dry_run": False, "drain": True}),
     (["demo"], "demo", "run_demo", False, [], {"agents": [], "keep": False, "as_json": False}),
     (
         ["demo", "--agents", "claude, codex", "--keep", "--json"],

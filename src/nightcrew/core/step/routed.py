@@ -4,6 +4,7 @@ from nightcrew.core.actions import RecordRoute, StartRun
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.route import Complexity, Route
 from nightcrew.core.model.run import Role
+from nightcrew.core.policy.resuming import session_to_resume
 from nightcrew.core.policy.retrying import out_of_attempts
 from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute, route_by_hand
 from nightcrew.core.reason import Wait
@@ -54,5 +55,6 @@ def _start(case: Case, route: Route) -> Stage:
             why=route.why,
             head_sha=pull.pull.head_sha if pull else None,
             generation=case.world.settings.generation,
+            resumes=session_to_resume(case.view, agent=route.agent, model=route.model),
         )
     )

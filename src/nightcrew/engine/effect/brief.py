@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nightcrew.core.diffstat import summarize_diff
 from nightcrew.core.errors import Missing, PortError
-from nightcrew.core.ids import Sha
+from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.model.issue import Comment
 from nightcrew.core.model.pull import CheckState, Remark
 from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import PastAttempt, PromptInput, build_prompt
 from nightcrew.core.prompt_check import FailedCheck
+from nightcrew.core.prompt_resume import Resumed
 from nightcrew.core.report import render_report_instructions
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.naming import safe_project
@@ -32,6 +35,7 @@ SHOW_FILE = "show.json"
 
 _DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "README.md")
 _MAX_FAILED_CHECKS = 5
+_MAX_COMMITS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
         report=folder / REPORT_FILE,
         model=run.model,
         session=run.agent_session,
+        resume=run.resumes,
         env=means.ports.resolve_env(means.settings.agents[run.agent]),
     )
     command = means.ports.agents[run.agent].command(job)
@@ -103,6 +108,8 @@ async def _prompt(means: Means, run: Run) -> str:
         remarks=await _remarks(means, task) if run.role is Role.AUTHOR else (),
         checks=await _failed_checks(means, run, task),
         attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
+        work=await _work(means, run, base) if run.role is Role.AUTHOR and run.attempt > 1 else "",
+        resumed=await _resumed(means, run),
         diff=await _diff(means, run, base) if run.role is Role.REVIEWER else "",
         instructions=project.instructions,
         agents=_authors(means) if run.role is Role.ROUTER else (),
@@ -209,6 +216,27 @@ async def _attempts(means: Means, run: Run) -> tuple[PastAttempt, ...]:
     runs: Sequence[Run] = await means.ports.store.load_runs(task=run.task)
     past = [old for old in runs if old.role is Role.AUTHOR and old.id != run.id and old.outcome is not None]
     return tuple(_past(old) for old in past[-3:])
+
+
+async def _work(means: Means, run: Run, base: Sha | None) -> str:
+    """What stands on the branch already: its commits, and which files they change."""
+    if base is None or run.head_sha is None or base == run.head_sha:
+        return ""
+    workspace, slug = means.ports.workspace, run.task.project
+    commits = await workspace.list_commits(slug, base=base, head=run.head_sha)
+    lines = [f"{render_sha(commit.sha)} {one_line(commit.subject, 120)}" for commit in commits[-_MAX_COMMITS:]]
+    diff = await workspace.load_diff(slug, base=base, head=run.head_sha)
+    return "\n".join([*lines, "", summarize_diff(diff)]).strip()
+
+
+async def _resumed(means: Means, run: Run) -> Resumed | None:
+    """Why the session goes on that this run resumes."""
+    if not run.resumes:
+        return None
+    runs = await means.ports.store.load_runs(task=run.task)
+    before = [old.outcome for old in runs if old.outcome is not None and old.outcome.agent_session == run.resumes]
+    lost = bool(before) and before[-1].interruption is not None
+    return Resumed.AFTER_LOSS if lost else Resumed.FOR_CHANGES
 
 
 def _past(run: Run) -> PastAttempt:

@@ -41,7 +41,7 @@ def read_end(means: Means, run: Run, *, has_commits: bool) -> tuple[Reading, Int
         return _interrupted(reading, InterruptionKind.LOST, "its session was lost before it could write a result")
     if ended_from_outside:
         return _interrupted(reading, InterruptionKind.LOST, f"its session was ended from outside ({result.error})")
-    if run.resumes and not has_commits and _is_crash(reading):
+    if run.resumes and not has_commits and _cannot_go_on(reading):
         why = f"its earlier session could not be resumed: {reading.failure.detail if reading.failure else ''}"
         return _interrupted(reading, InterruptionKind.NOT_RESUMED, why)
     return reading, None
@@ -51,8 +51,10 @@ def _interrupted(reading: Reading, kind: InterruptionKind, why: str) -> tuple[Re
     return replace(reading, report=None, failure=None), Interruption(kind, why)
 
 
-def _is_crash(reading: Reading) -> bool:
-    return reading.failure is not None and reading.failure.kind is FailureKind.CRASH
+def _cannot_go_on(reading: Reading) -> bool:
+    """Whether a run that resumed a session ended as one whose session is gone, or has grown too long."""
+    kinds = (FailureKind.CRASH, FailureKind.CONTEXT_TOO_LONG)
+    return reading.failure is not None and reading.failure.kind in kinds
 
 
 def can_resume(means: Means, run: Run, reading: Reading) -> bool:

@@ -51,7 +51,8 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
         created_at=now,
         deadline_s=action.deadline_s,
         head_sha=action.head_sha,
-        agent_session=str(means.ports.ids.session_uuid()),
+        agent_session=action.resumes or str(means.ports.ids.session_uuid()),
+        resumes=action.resumes,
     )
     event = means.event(
         "run.claimed",
@@ -62,6 +63,7 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
         agent=action.agent,
         model=action.model,
         attempt=action.attempt,
+        **({"resumes": action.resumes} if action.resumes else {}),
     )
     if not await means.ports.store.record_run(run, event=event):
         return Refused("that run was claimed already")

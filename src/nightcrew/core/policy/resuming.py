@@ -1,0 +1,25 @@
+"""Does a further run of an author go on with an earlier session of its CLI, which knows what was done so far?"""
+
+from nightcrew.core.model.report import AuthorReport, ReportedOutcome
+from nightcrew.core.model.run import InterruptionKind, Role, RunOutcome
+from nightcrew.core.model.world import TaskView
+
+
+def session_to_resume(view: TaskView, *, agent: str, model: str) -> str:
+    """The session to go on with, empty for a fresh one: that of the last author run since a person's reset, if its CLI
+    can, agent and model are the same, and it was either lost with the machine or done and asked for changes since.
+    A session that could not be resumed once is left alone, since its run was neither."""
+    runs = view.counted(Role.AUTHOR)
+    last = runs[-1] if runs else None
+    if last is None or last.outcome is None or (last.agent, last.model) != (agent, model):
+        return ""
+    outcome = last.outcome
+    return outcome.agent_session if outcome.can_resume and (_is_lost(outcome) or _is_done(outcome)) else ""
+
+
+def _is_lost(outcome: RunOutcome) -> bool:
+    return outcome.interruption is not None and outcome.interruption.kind is InterruptionKind.LOST
+
+
+def _is_done(outcome: RunOutcome) -> bool:
+    return isinstance(outcome.report, AuthorReport) and outcome.report.outcome is ReportedOutcome.DONE
