@@ -1,10 +1,15 @@
 """`nightcrew demo` as a person starts it, and that its proof proves something."""
 
+import asyncio
 import json
 import os
+import shutil
+import signal
 import sys
+import tempfile
 from pathlib import Path
 
+from nightcrew.runtimes.process_table import load_processes
 from tests.whole.stage import Said, command
 
 ROWS = ("word_count counts words", "Add shorten", "README how slugify", "Add initials")
@@ -30,6 +35,29 @@ async def test_it_shows_every_issue_to_its_merge(tmp_path: Path):
     assert attempts == ["1", "1", "1", "2"], "the wrong first attempt was sent back"
     assert "acceptance tests failed before, and now they pass" in table
     assert list(tmp_path.iterdir()) == [], "nothing is left in the person's folder"
+
+
+async def test_sigterm_takes_its_home_along(tmp_path: Path):
+    # Short, as its sockets have to lie in it.
+    place = Path(tempfile.mkdtemp(prefix="ncd-", dir="/tmp"))
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(place)}
+    env |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    argv = [sys.executable, "-m", "nightcrew.cli.main", "demo"]
+    try:
+        process = await asyncio.create_subprocess_exec(*argv, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE)
+        assert process.stdout is not None
+        async with asyncio.timeout(90):
+            while b" in_progress " not in await process.stdout.readline():
+                continue  # until an agent is at work
+            process.send_signal(signal.SIGTERM)
+            await process.stdout.read()
+            assert await process.wait() == 128 + signal.SIGTERM
+        assert list(place.iterdir()) == []
+        marks = str(place)
+        found = (await load_processes(with_marks=True)).values()
+        assert [p.arguments for p in found if marks in p.arguments and p.pid != os.getpid()] == []
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 async def test_a_reviewer_that_approves_everything_is_found_out(tmp_path: Path):

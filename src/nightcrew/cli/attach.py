@@ -8,6 +8,9 @@ from nightcrew.cli.error import CliError
 from nightcrew.cli.parser import leaf
 from nightcrew.cli.task import TASK_WORDS
 
+_IN, _OUT = 0, 1
+"""The descriptors that the session's client would take over."""
+
 
 def build(parser: argparse.ArgumentParser) -> None:
     leaf(parser, attach)
@@ -21,6 +24,11 @@ def attach(context: Context, options: argparse.Namespace) -> int:
     if context.as_json:
         context.terminal.json({"argv": argv})
         return 0
+    if not (os.isatty(_IN) and os.isatty(_OUT)):
+        raise CliError(
+            "attach needs a terminal for its input and output",
+            hint=f"what the agent prints: nightcrew run logs {options.task} --follow",
+        )
     context.close()
     context.terminal.out.flush()
     # Ours is another server than the one this terminal may be in, so tmux's warning about nesting does not apply.

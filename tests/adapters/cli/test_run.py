@@ -1,7 +1,10 @@
 """`nightcrew run …`, `attach` and `stream` against a running service."""
 
 import asyncio
+import contextlib
 import json
+import os
+import pty
 import signal
 from dataclasses import replace
 
@@ -83,17 +86,44 @@ async def test_a_long_log_comes_whole_and_a_reader_may_leave(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (141, "line 0 é\n".encode(), b"")
 
 
+async def _in_terminal(person: Shell, *arguments: str, **extra: str) -> tuple[int, str]:
+    """The exit code of a command that has a terminal, and what stands there then."""
+    master, slave = pty.openpty()
+    env = environment(person.home, **extra)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *ARGV, *arguments, env=env, stdin=slave, stdout=slave, stderr=slave
+        )
+    finally:
+        os.close(slave)
+    said = await asyncio.to_thread(_read_terminal, master)
+    return await process.wait(), said.decode().replace("\r\n", "\n").strip()
+
+
+def _read_terminal(master: int) -> bytes:
+    """All of it: Linux says with an error that nobody has the other side open any more."""
+    said = b""
+    with os.fdopen(master, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
+        while piece := terminal.read(4096):
+            said += piece
+    return said
+
+
 async def test_attach_becomes_the_command(tmp_path):
     service = _a_service()
     key = a_task().key
     async with shell(service, tmp_path) as person:
         assert "no session" in await person.refused("attach", "42")
         service.sessions[key] = ["bash", "-c", 'echo "in session [$TMUX]"; exit 7']
-        done = await person.run("attach", "42", TMUX="/other/server,1,0")
+        complaint = await person.refused("attach", "42")
+        code, said = await _in_terminal(person, "attach", "42", TMUX="/other/server,1,0")
         told = await person.told("attach", "42")
         service.sessions[key] = ["/no/such/program"]
-        assert "cannot start" in await person.refused("attach", "42")
-    assert (done.returncode, done.text) == (7, "in session []\n")
+        _, started = await _in_terminal(person, "attach", "42")
+    assert "cannot start /no/such/program" in started
+    assert "attach needs a terminal" in complaint
+    assert "nightcrew run logs 42 --follow" in complaint
+    assert (code, said) == (7, "in session []")
     assert told["argv"][0] == "bash"
 
 

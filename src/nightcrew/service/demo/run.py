@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,13 +17,15 @@ from typing import Any
 from nightcrew.api.socket import serve_api
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration, parse_configuration
-from nightcrew.core.errors import Invalid, Missing
+from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import TaskKey
+from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.engine.recover import recover
 from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.serving import serve as serve_forge
 from nightcrew.process import clean_environment, run_process
+from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.service.adapter import adapter_names
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import Composed, composed, home_of
@@ -38,6 +40,8 @@ from nightcrew.service.tool import require_tools
 PROJECT = f"{OWNER}/textkit"
 SCRIPTED = ("owl", "fox", "lynx")
 TIME_LIMIT_S = 600.0
+CLEAR_WITHIN_S = 30.0
+ENDED = 128 + signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,23 @@ def run_demo(*, agents: Sequence[str] = (), keep: bool = False, as_json: bool = 
     require_tools()
     _check_agents(agents)
     reviewer = "approve" if os.environ.get("NIGHTCREW_DEMO_REVIEWER") == "approve" else "real"  # noqa: TID251 - a switch of the demo alone
-    return asyncio.run(play(DemoOptions(agents, keep, as_json, reviewer)))
+    try:
+        return asyncio.run(play(DemoOptions(agents, keep, as_json, reviewer)))
+    except asyncio.CancelledError:
+        return ENDED  # by SIGTERM, with everything cleared away
+
+
+def _end_on_sigterm() -> None:
+    """SIGTERM ends the demo as Ctrl-C does, so that its home goes with it. Once: a second one must not cut that off."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    asked: list[bool] = []
+
+    def end() -> None:
+        if task is not None and not asked:
+            asked.append(True)
+            task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, end)
 
 
 def _check_agents(agents: Sequence[str]) -> None:
@@ -89,19 +109,18 @@ def _check_agents(agents: Sequence[str]) -> None:
 
 async def play(options: DemoOptions) -> int:
     """The demo with these options."""
+    _end_on_sigterm()
     folder = options.home or Path(tempfile.mkdtemp(prefix="nightcrew-demo-"))
     say = (lambda _text: None) if options.as_json else _say
     try:
         async with _stage(home_of(folder), options, say) as stage:
-            try:
-                outcome = await _watch(stage, options, say)
-                _tell(outcome, options, stage.home)
-                if options.keep:
-                    await _stay(stage.home)
-            finally:
-                await _end_sessions(stage.service)
+            outcome = await _watch(stage, options, say)
+            _tell(outcome, options, stage.home)
+            if options.keep:
+                await _stay(stage.home)
         return 0 if outcome.ok else 1
     finally:
+        await _end_sessions(folder)
         if options.home is None:
             remove_home(Home(folder))
 
@@ -285,10 +304,14 @@ async def _stay(home: Home) -> None:
     await stop.wait()
 
 
-async def _end_sessions(service: Composed) -> None:
-    """The throw-away home's tmux server goes with it."""
-    for run in await service.ports.store.load_runs(open_only=True):
-        await service.ports.runtime.stop_session(run.session)
+async def _end_sessions(folder: Path) -> None:
+    """The home's sessions go with it, and the tmux server with the last of them; nothing starts others any more."""
+    runtime = TmuxRuntime(folder)
+    with suppress(PortError, TimeoutError):
+        async with asyncio.timeout(CLEAR_WITHIN_S):
+            sessions = await runtime.list_sessions()
+            for name in sessions.value.by_name if isinstance(sessions, Known) else ():
+                await runtime.stop_session(name)
 
 
 def _say(text: str) -> None:
