@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from nightcrew.core.errors import Missing
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
@@ -63,6 +64,18 @@ async def test_where_the_cli_cannot_a_new_attempt_knows_what_was_done(tmp_path):
     assert "machine was restarted" not in prompt
     await stage.settle()
     assert stage.task(key).status is Status.DONE
+
+
+async def test_what_stands_on_the_branch_need_not_be_known(tmp_path):
+    stage = Stage(tmp_path)
+    key = stage.file()
+    await stage.settle(play=False)
+    stage.workspace.edit(PROJECT, key.number, {"half.txt": "half"})
+    stage.runtime.lose_all()
+    stage.workspace.fail("list_commits", Missing("that commit is not here"))
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    assert "What stands on the branch" not in prompt_of(stage, stage.runs(key, Role.AUTHOR)[1])
 
 
 async def test_a_session_that_cannot_be_found_again_is_left_alone_and_nobody_is_blamed(tmp_path):

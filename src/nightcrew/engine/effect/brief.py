@@ -223,9 +223,12 @@ async def _work(means: Means, run: Run, base: Sha | None) -> str:
     if base is None or run.head_sha is None or base == run.head_sha:
         return ""
     workspace, slug = means.ports.workspace, run.task.project
-    commits = await workspace.list_commits(slug, base=base, head=run.head_sha)
+    try:
+        commits = await workspace.list_commits(slug, base=base, head=run.head_sha)
+        diff = await workspace.load_diff(slug, base=base, head=run.head_sha)
+    except PortError:
+        return ""  # a start that was cut short may have left commits that were not brought over yet
     lines = [f"{render_sha(commit.sha)} {one_line(commit.subject, 120)}" for commit in commits[-_MAX_COMMITS:]]
-    diff = await workspace.load_diff(slug, base=base, head=run.head_sha)
     return "\n".join([*lines, "", summarize_diff(diff)]).strip()
 
 
