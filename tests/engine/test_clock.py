@@ -52,3 +52,14 @@ async def test_attempts_are_bounded_after_a_reset_and_a_clock_set_back(tmp_path)
     await stage.settle(max_ticks=200)
     assert stage.block(key).code == "out_of_attempts"
     assert len(stage.runs(key, Role.AUTHOR)) == 6
+
+
+async def test_a_guessed_cooldown_does_not_last_for_as_long_as_the_clock_was_set_back(tmp_path):
+    stage = Stage(tmp_path, agents=("ann", "bob"))
+    key = stage.file(labels=("nightcrew", "agent:ann"))
+    stage.order("ann", fails(FailureKind.OVERLOADED, "busy"))
+    await stage.settle()
+    assert stage.wait(key).code == "agent_not_usable"
+    stage.clock.set_wall(-400 * DAY_S)
+    await stage.later()
+    assert stage.task(key).status is Status.DONE

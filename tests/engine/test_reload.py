@@ -16,7 +16,7 @@ from nightcrew.core.model.settings import AgentSettings, MergeMode, MergeSetting
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.reload import Fresh, Reloader, watch_settings
 from tests.engine.approved import in_review
-from tests.engine.part import PERSON, PROJECT, FakeAgent, done, failure_of, outcome_of
+from tests.engine.part import PERSON, PROJECT, FakeAgent, done, failure_of, interruption_of, outcome_of
 from tests.engine.stage import Stage
 
 OTHER = "acme/gadget"
@@ -229,7 +229,7 @@ async def test_an_agent_taken_out_while_its_workspace_is_made_is_not_started(tmp
         free.set()
     assert not stage.runtime.sessions
     ended = stage.runs(key, Role.AUTHOR)[0]
-    assert "taken out of the settings" in failure_of(ended).detail
+    assert "taken out of the settings" in interruption_of(ended).why
     assert not stage.workspace.repositories[PROJECT].leases
     await stage.later()
     assert {run.agent for run in stage.runs(key, Role.AUTHOR)[1:]} <= {"ann", "bob"} - {run.agent}

@@ -27,8 +27,8 @@ SEEN = frozenset(
 )  # fmt: skip
 PERSONS = frozenset(
     {
-        "agent_not_usable", "blocked", "blocked_elsewhere", "gate_shut", "no_agent", "no_agent_usable", "no_reviewer",
-        "not_vouched", "paused", "project_inactive", "reopened",
+        "agent_not_usable", "blocked", "blocked_elsewhere", "draining", "gate_shut", "no_agent", "no_agent_usable",
+        "no_reviewer", "not_vouched", "paused", "project_inactive", "reopened",
     }
 )  # fmt: skip
 

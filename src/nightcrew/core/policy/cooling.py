@@ -14,6 +14,7 @@ from nightcrew.core.model.run import Run
 
 TABLE = COOLDOWN_RULES
 _FREE = "free"
+_CLOCK_SLACK = timedelta(minutes=1)
 _OF_FREE_TIER = frozenset({FailureKind.RATE_LIMIT, FailureKind.USAGE_WINDOW, FailureKind.PERMISSION})
 
 NEEDS_PERSON = frozenset({FailureKind.CREDITS, FailureKind.AUTH, FailureKind.BILLING, FailureKind.PERMISSION})
@@ -92,9 +93,19 @@ def whom(scope: Scope, model: str, *, kind: FailureKind) -> str | None:
 
 
 def cooled_until(cooldowns: Iterable[Cooldown], *, agent: str, model: str, now: datetime) -> Cooldown | None:
-    """The cooldown in force for an agent and model that ends last, or None if it may be used now."""
-    in_force = [cooldown for cooldown in cooldowns if cooldown.until_at > now and cooldown.covers(agent, model)]
+    """The cooldown in force for an agent and model that ends last, or None if it may be used now. One whose length was
+    guessed is void where it was set in what is the future now: the clock was set back since, and it would last for as
+    long as that. A vendor's own time is the world's, whatever the clock said."""
+    in_force = [
+        cooldown
+        for cooldown in cooldowns
+        if cooldown.until_at > now and cooldown.covers(agent, model) and not _is_of_the_future(cooldown, now)
+    ]
     return max(in_force, key=lambda cooldown: cooldown.until_at, default=None)
+
+
+def _is_of_the_future(cooldown: Cooldown, now: datetime) -> bool:
+    return cooldown.count > 0 and cooldown.since_at is not None and cooldown.since_at > now + _CLOCK_SLACK
 
 
 def find_row(known: Iterable[Cooldown], *, agent: str, model: str | None, kind: FailureKind) -> Cooldown | None:

@@ -22,4 +22,5 @@ def _is_lost(outcome: RunOutcome) -> bool:
 
 
 def _is_done(outcome: RunOutcome) -> bool:
-    return isinstance(outcome.report, AuthorReport) and outcome.report.outcome is ReportedOutcome.DONE
+    report = outcome.report
+    return outcome.failure is None and isinstance(report, AuthorReport) and report.outcome is ReportedOutcome.DONE

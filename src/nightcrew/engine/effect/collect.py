@@ -117,8 +117,6 @@ async def _record_verdict(means: Means, run: Run, report: ReviewReport, sha: Sha
     await means.ports.store.record_verdict(verdict, event=event)
 
 
-
-
 async def _mask_folder(means: Means, run: Run) -> None:
     """Take the secrets out of what the run left behind. It has been read by now."""
     try:
