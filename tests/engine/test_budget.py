@@ -43,10 +43,11 @@ async def test_a_task_over_its_budget_blocks_before_a_further_run(tmp_path):
 
 async def test_runs_that_cost_no_attempt_cost_budget(tmp_path):
     stage = staged(tmp_path, Budget(runs=2))
-    for agent in ("ann", "bob", "cat"):
-        stage.order(agent, fails(FailureKind.RATE_LIMIT, "slow down"))
-    key = stage.file()
+    stage.order("ann", *[fails(FailureKind.NETWORK, "no answer")] * 5)
+    key = stage.file(labels=("nightcrew", "agent:ann"))
     await stage.settle()
+    for _ in range(3):
+        await stage.later(3600)
     assert stage.block(key).code == "budget"
     assert len(stage.runs(key)) == 2
 

@@ -229,7 +229,7 @@ async def test_an_agent_taken_out_while_its_workspace_is_made_is_not_started(tmp
         free.set()
     assert not stage.runtime.sessions
     ended = stage.runs(key, Role.AUTHOR)[0]
-    assert "taken out of the settings" in interruption_of(ended).why
+    assert "taken out of the settings" in failure_of(ended).detail
     assert not stage.workspace.repositories[PROJECT].leases
     await stage.later()
     assert {run.agent for run in stage.runs(key, Role.AUTHOR)[1:]} <= {"ann", "bob"} - {run.agent}
@@ -267,7 +267,7 @@ async def test_a_project_that_was_taken_out_has_its_runs_ended_and_its_work_kept
     run = stage.runs(key, Role.AUTHOR)[0]
     assert run.state is RunState.ENDED
     assert outcome_of(run).has_commits
-    assert "not configured any more" in failure_of(run).detail
+    assert "not configured any more" in interruption_of(run).why
     assert stage.task(key).status is Status.IN_PROGRESS
     assert stage.statuses(key) == labels
     assert len(stage.forge.calls) == calls, "the forge was asked about it"

@@ -26,8 +26,8 @@ from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
-from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_claim, under_claim
 from nightcrew.core.policy.budgeting import cut_deadline, over_budget, spent_by
+from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_claim, under_claim
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.reason import Wait

@@ -20,8 +20,8 @@ from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
-from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.awake import Awake
+from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.model_list import parse_lists

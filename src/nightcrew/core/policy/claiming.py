@@ -87,7 +87,7 @@ def under_claim(view: TaskView, stage: Stage) -> Stage:
 
 def told_under_claim(view: TaskView, told: tuple[TellPerson, ...], wait: Wait | None) -> tuple[Action, ...]:
     """What may be said on the issue: the machine that has the task speaks. One that has something to say about a task
-    that nobody has claims it; not where it is paused, nor about a task at rest that it never spoke of."""
+    that nobody has claims it; not where no new work starts, nor about a task at rest that it never spoke of."""
     if not told or isinstance(view.claim, Unknown):
         return ()
     hold = view.claim.value.hold
@@ -95,7 +95,7 @@ def told_under_claim(view: TaskView, told: tuple[TellPerson, ...], wait: Wait | 
         return told
     speaks = view.task.status not in _AT_REST or view.task.comment_id is not None
     is_free = hold in (Hold.FREE, Hold.STALE) and _status_seen(view) in (None, view.task.status)
-    if not speaks or not is_free or (wait is not None and wait.code == "paused"):
+    if not speaks or not is_free or (wait is not None and wait.code in ("paused", "draining")):
         return ()
     return (_claim(view, "its person is to be told"),)
 

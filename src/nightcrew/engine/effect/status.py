@@ -17,8 +17,8 @@ from nightcrew.core.errors import Missing
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
-from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
 from nightcrew.core.policy.retrying import is_interrupted
+from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge
 from nightcrew.engine.observe import LAST_AGENT
