@@ -11,6 +11,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.render import MARK
 from nightcrew.engine.reading import Reader, Sight
 from tests.engine.part import PROJECT, says
 from tests.engine.stage import Stage
@@ -204,3 +205,18 @@ async def test_capital_letters_make_no_other_project(tmp_path, text):
     assert "acme/widget is paused" in (await stage.facade.set_paused(paused=True, project="Acme/Widget")).words
     answer = await stage.facade.add_task("ACME/WIDGET", title="Another", body="")
     assert str(answer.data["task"]).startswith("acme/widget#")
+
+
+async def test_a_comment_that_somebody_deleted_and_that_was_written_anew_unseen_is_not_written_a_third_time(tmp_path):
+    stage = Stage(tmp_path)
+    key = stage.file()
+    await stage.settle(play=False)
+    known = stage.task(key).comment_id
+    assert known is not None
+    stage.forge.delete_comment(PROJECT, known)
+    # A service wrote it anew and died before it knew.
+    again = stage.forge.comment(PROJECT, key.number, body=f"{MARK}\nsoon", author=stage.forge.login)
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    assert len(stage.comments(key)) == 1
+    assert stage.task(key).comment_id == again.id

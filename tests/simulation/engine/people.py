@@ -37,7 +37,7 @@ class People:
         self.hurry_s = swarm.choice((600.0, 1800.0, 7200.0))
         self.arrival_s = swarm.choice((900.0, 1800.0, 3600.0))
         self.deeds = tuple(deed for deed in (*ON_ISSUES, *ON_PULLS, *COMMANDS) if swarm.random() < 0.6)
-        self.meddling = swarm.choice((0.0, 0.02, 0.1))
+        self.meddling = swarm.choice((0.0, 0.05, 0.2))
         """How often somebody does something about a task in the very moment in which Nightcrew does."""
         self.is_over = False
         self._count = 0

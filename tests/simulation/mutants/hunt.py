@@ -4,13 +4,14 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from tests.simulation.mutants.core import MUTANTS
+from tests.simulation.mutants import core, engine
 from tests.simulation.mutants.plant import Mutant, planted
 from tests.simulation.outcome import Outcome
 from tests.simulation.pool import find_suite
 
+MUTANTS = (*core.MUTANTS, *engine.MUTANTS)
 MOST_SEEDS = 80
-DAYS = 1.0
+DAYS = {"core": 1.0, "engine": 0.15}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,12 @@ class Find:
     shown: Outcome | None
 
 
-def hunt_one(mutant: Mutant, *, most: int = MOST_SEEDS, days: float = DAYS) -> Find:
+def hunt_one(mutant: Mutant, *, most: int = MOST_SEEDS, days: float = 0.0) -> Find:
     """Live through seeds with the bug planted until one breaks a rule."""
     live = find_suite(mutant.suite)
     with planted(mutant):
         for seed in range(1, most + 1):
-            outcome = live(seed, days=days)
+            outcome = live(seed, days=days or DAYS[mutant.suite])
             if not outcome.is_good:
                 return Find(mutant.name, seed, outcome)
     return Find(mutant.name, most, None)
@@ -42,12 +43,13 @@ def hunt(*, jobs: int = 0) -> int:
     with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
         finds = list(pool.map(_hunt_named, [mutant.name for mutant in MUTANTS]))
         last = max(find.seeds for find in finds)
-        clean = [outcome for outcome in pool.map(_live_clean, range(1, last + 1)) if not outcome.is_good]
+        seeds = [(suite, seed) for suite in DAYS for seed in range(1, last + 1)]
+        clean = [outcome for outcome in pool.map(_live_clean, seeds) if not outcome.is_good]
     for find in finds:
         told = f"seed {find.seeds}: {find.shown.rule}" if find.shown else f"NOT FOUND in {find.seeds} seeds"
         print(f"{find.mutant:22} {find_mutant(find.mutant).what:62} {told}")
     found = sum(find.shown is not None for find in finds)
-    print(f"{found} of {len(finds)} planted bugs found; without any, {len(clean)} of {last} seeds failed")
+    print(f"{found} of {len(finds)} planted bugs found; without any, {len(clean)} of {len(seeds)} lives failed")
     return 0 if found == len(finds) and not clean else 1
 
 
@@ -55,5 +57,6 @@ def _hunt_named(name: str) -> Find:
     return hunt_one(find_mutant(name))
 
 
-def _live_clean(seed: int) -> Outcome:
-    return find_suite("core")(seed, days=DAYS)
+def _live_clean(suite_and_seed: tuple[str, int]) -> Outcome:
+    suite, seed = suite_and_seed
+    return find_suite(suite)(seed, days=DAYS[suite])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-HOMES = ("nightcrew.", "tests.simulation.core.effect", "tests.simulation.core.run")
+HOMES = ("nightcrew.", "tests.simulation.core.effect", "tests.simulation.core.run", "tests.simulation.engine.machine")
 """Where a function that was imported by name is swapped as well: the product, and what stands for its engine."""
 
 

@@ -36,16 +36,12 @@ async def _note_on_pull(means: Means, action: TellPerson, pull: int) -> None:
 
 async def _keep(means: Means, key: TaskKey, number: int, comment_id: int | None, words: str) -> int:
     tracker, words = means.forge(key).tracker, means.ports.mask(words)
-    known = comment_id if comment_id is not None else await _find(means, key, number)
-    if known is not None:
-        try:
-            await means.journal.effect(
-                "comment.edit", subject(key), lambda: tracker.update_comment(key.project, known, body=words)
-            )
-        except Missing:
-            pass  # somebody deleted it: write it anew
-        else:
-            return known
+    if comment_id is not None and await _edit(means, key, comment_id, words):
+        return comment_id
+    # Not known, or deleted by somebody. It may have been written already, and its answer lost.
+    found = await _find(means, key, number)
+    if found is not None and await _edit(means, key, found, words):
+        return found
     try:
         comment = await means.journal.effect(
             "comment.create", subject(key), lambda: tracker.create_comment(key.project, number, body=words)
@@ -53,6 +49,18 @@ async def _keep(means: Means, key: TaskKey, number: int, comment_id: int | None,
     except OutcomeUnknown as error:
         return await look_for(error, lambda: _find(means, key, number))
     return comment.id
+
+
+async def _edit(means: Means, key: TaskKey, comment_id: int, words: str) -> bool:
+    """Whether the comment is there, and says so now."""
+    tracker = means.forge(key).tracker
+    try:
+        await means.journal.effect(
+            "comment.edit", subject(key), lambda: tracker.update_comment(key.project, comment_id, body=words)
+        )
+    except Missing:
+        return False
+    return True
 
 
 async def _find(means: Means, key: TaskKey, number: int) -> int | None:
