@@ -32,7 +32,7 @@ from nightcrew.engine.journal import Journal
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
-from nightcrew.engine.reading import Reader, Sight
+from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.engine.recover import recover
 from nightcrew.ports.agent import Reading
 from nightcrew.ports.store import Store
@@ -124,7 +124,12 @@ class Stage:
         )
         self.observer = Observer(self.ports, self.settings)
         self.bus = Bus(store)
-        journal = Journal(store, self.clock, boundary=lambda phase, kind: self.points.reach(f"{phase} {kind}"))
+        journal = Journal(
+            store,
+            self.clock,
+            boundary=lambda phase, kind: self.points.reach(f"{phase} {kind}"),
+            mask=self.ports.mask,
+        )
         self.means = Means(self.ports, self.settings, journal, self.observer, self.bus)
         self.loop = Loop(self.means, dump=lambda world, words: self.dumps.append((world, words)))
         self.reader = Reader(
@@ -134,8 +139,11 @@ class Stage:
             home=self.home,
             version="test",
             sight=self._sight,
-            render_line=lambda _folder, line: line.decode("utf-8", "replace"),
-            task_url=lambda key: f"https://forge.example/{key.project}/issues/{key.number}",
+            show=Show(
+                lambda _folder, line: line.decode("utf-8", "replace"),
+                lambda key: f"https://forge.example/{key.project}/issues/{key.number}",
+                self.ports.mask,
+            ),
         )
         self.facade = Facade(self.loop, self.reader, render_config=lambda settings: {"agents": sorted(settings.agents)})
 

@@ -12,7 +12,7 @@ from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.render import MARK
-from nightcrew.engine.reading import Reader, Sight
+from nightcrew.engine.reading import Reader, Show, Sight
 from tests.engine.part import PROJECT, says
 from tests.engine.stage import Stage
 
@@ -126,7 +126,7 @@ async def test_while_no_service_runs_the_reader_says_so(tmp_path):
     await stage.facade.block_task(blocked, why="wait")
     reader = Reader(
         stage.store, stage.clock, lambda: stage.settings, home=tmp_path, version="1", sight=Sight,
-        render_line=lambda _folder, line: line.decode(), task_url=str,
+        show=Show(lambda _folder, line: line.decode(), str, str),
     )  # fmt: skip
     status = await reader.status()
     assert (status.running, status.projects[0].tasks) == (False, {"in_progress": 1, "blocked": 1})

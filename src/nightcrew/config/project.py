@@ -180,6 +180,10 @@ class ProjectKeys(Section):
         _PROJECT.sandbox_read,
     )
     network: Literal["open", "none"] = key("What setup commands and checks reach from their sandbox.", "open")
+    scan_allow: Lines = key(
+        "Paths in which what looks like a secret may be pushed, such as test data. One that Nightcrew knows never may.",
+        _PROJECT.scan_allow,
+    )
     instructions: Text = key("Words for every agent that works on this project.", _PROJECT.instructions)
 
 

@@ -25,6 +25,10 @@ def _pass(_phase: str, _kind: str) -> None:
     return None
 
 
+def _as_it_is(text: str) -> str:
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What an effect is about."""
@@ -46,12 +50,15 @@ async def look_for(unknown: OutcomeUnknown, find: Callable[[], Awaitable[T | Non
 
 
 class Journal:
-    """Writes down effects around making them."""
+    """Writes down effects around making them. `mask` takes secrets out of what is written: it is kept."""
 
-    def __init__(self, store: Store, clock: Clock, *, boundary: Boundary | None = None) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, *, boundary: Boundary | None = None, mask: Callable[[str], str] = _as_it_is
+    ) -> None:
         self._store = store
         self._clock = clock
         self._boundary = boundary or _pass
+        self._mask = mask
 
     async def effect(
         self,
@@ -65,8 +72,9 @@ class Journal:
         """Make one effect: intent, act, record. What `make` raises goes through, recorded as refused, or as unknown
         where it may have taken effect."""
         key = f"{kind}:{subject.task or ''}:{subject.run or ''}"
+        said = self._mask(detail)
         entry = await self._store.record_intent(
-            key=key, kind=kind, task=subject.task, run=subject.run, detail=detail, at=self._clock.now()
+            key=key, kind=kind, task=subject.task, run=subject.run, detail=said, at=self._clock.now()
         )
         self._boundary("before", kind)
         try:
@@ -86,4 +94,6 @@ class Journal:
         return result
 
     async def _settle(self, entry: int, state: str, detail: str) -> None:
-        await self._store.settle_effect(entry, state=state, detail=one_line(detail, 500), at=self._clock.now())
+        await self._store.settle_effect(
+            entry, state=state, detail=one_line(self._mask(detail), 500), at=self._clock.now()
+        )

@@ -21,7 +21,7 @@ from nightcrew.core.render import render_sentence
 from nightcrew.core.step.removed import inactive
 from nightcrew.engine.cooldown import list_cooldowns
 from nightcrew.engine.observe import PAUSED
-from nightcrew.engine.runlog import RenderLine, read_piece
+from nightcrew.engine.runlog import Mask, RenderLine, read_piece
 from nightcrew.engine.view.model_list import PREFIX, parse_lists
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import (
@@ -55,6 +55,16 @@ class Sight:
     draining: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Show:
+    """How things are shown: a line of a run's output as text, where a task is found on its forge, and any text without
+    secrets."""
+
+    render_line: RenderLine
+    task_url: Callable[[TaskKey], str]
+    mask: Mask
+
+
 class Reader:
     """Implements the reading half of `ports.service.Service`. `settings` gives those that are in force."""
 
@@ -67,8 +77,7 @@ class Reader:
         home: Path,
         version: str,
         sight: Callable[[], Sight],
-        render_line: RenderLine,
-        task_url: Callable[[TaskKey], str],
+        show: Show,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -76,8 +85,9 @@ class Reader:
         self._home = home
         self._version = version
         self._sight = sight
-        self._render_line = render_line
-        self._task_url = task_url
+        self._render_line = show.render_line
+        self._task_url = show.task_url
+        self._mask = show.mask
 
     async def status(self) -> ServiceStatus:
         """The whole at a glance."""
@@ -194,7 +204,8 @@ class Reader:
     async def get_run(self, run: RunId) -> RunDetail:
         found = await self._run(run)
         folder = self._home / found.folder
-        return RunDetail(found, _text(folder / "prompt.md"), str(folder), _text(folder / "agent" / "report.json"))
+        prompt, report = _text(folder / "prompt.md"), _text(folder / "agent" / "report.json")
+        return RunDetail(found, self._mask(prompt), str(folder), self._mask(report))
 
     async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
         found = await self._run(run)
@@ -203,8 +214,8 @@ class Reader:
             offset=offset,
             limit=min(max(limit, 1), 1_000_000),
             ended=not found.is_open,
-            raw=raw,
-            render=self._render_line,
+            render=None if raw else self._render_line,
+            mask=self._mask,
         )
 
     async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:

@@ -9,12 +9,17 @@ from nightcrew.ports.service import LogPiece
 RenderLine = Callable[[Path, bytes], str | None]
 """Given a run folder and one line of its output: the readable text, or None to leave the line out."""
 
+Mask = Callable[[str], str]
+
 OUTPUT_FILE = "stdout.log"
 
 
-def read_piece(folder: Path, *, offset: int, limit: int, ended: bool, raw: bool, render: RenderLine) -> LogPiece:
-    """Whole lines from `offset` (bytes), at most `limit` bytes. A last line without an end is held back until the run
-    has ended."""
+def read_piece(
+    folder: Path, *, offset: int, limit: int, ended: bool, render: RenderLine | None, mask: Mask
+) -> LogPiece:
+    """Whole lines from `offset` (bytes), at most `limit` bytes; `render` None gives them as they are. A last line
+    without an end is held back until the run has ended. `mask` takes secrets out: the file itself is masked only once
+    the run has ended. A secret of several lines is seen as far as they are in one piece."""
     path = folder / OUTPUT_FILE
     if path.is_symlink() or not path.is_file():
         return LogPiece("", offset, ended)
@@ -29,11 +34,11 @@ def read_piece(folder: Path, *, offset: int, limit: int, ended: bool, raw: bool,
         # A line longer than the limit is given out in parts rather than never.
         chunk = chunk[:border] if border or len(chunk) < limit else chunk
     following = start + len(chunk)
-    return LogPiece(_text(folder, chunk, raw, render), following, ended and following >= size)
+    return LogPiece(mask(_text(folder, chunk, render)), following, ended and following >= size)
 
 
-def _text(folder: Path, chunk: bytes, raw: bool, render: RenderLine) -> str:
-    if raw:
+def _text(folder: Path, chunk: bytes, render: RenderLine | None) -> str:
+    if render is None:
         return strip_controls(chunk.decode("utf-8", "replace"))
     shown = [render(folder, line) for line in chunk.splitlines()]
     return "".join(f"{text}\n" for text in shown if text is not None)

@@ -16,6 +16,9 @@ HORIZON = 24_000
 WRAP = r"(?:\r?\n|(?:\\r)?\\n)[ \t]{0,8}"
 """Where a terminal or a JSON text breaks a line: the break itself or its escape, and the indentation after it."""
 
+KNOWN = "known secret"
+"""The kind of a secret that Nightcrew was given itself, as against one that only looks like one."""
+
 _WRAP = re.compile(WRAP)
 _MOST_WRAPS = 8
 _LONGEST_RUN = 2_048
@@ -132,7 +135,7 @@ class Known:
     """Exact values, also split by line wraps."""
 
     pattern: re.Pattern[str]
-    kind: str = "known secret"
+    kind: str = KNOWN
 
     def find(self, text: str, pos: int, floor: int) -> Span | None:  # noqa: ARG002 - they are secret inside words too
         found = self.pattern.search(text, pos)

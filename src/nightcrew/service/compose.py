@@ -29,7 +29,7 @@ from nightcrew.engine.journal import Boundary, Journal
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Ports
-from nightcrew.engine.reading import Reader, Sight
+from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.forges.github.token import Token
 from nightcrew.ports.agent import Agent
 from nightcrew.ports.store import Store
@@ -115,7 +115,7 @@ async def composed(
         )
         bus = Bus(store)
         observer = Observer(ports, settings)
-        means = Means(ports, settings, Journal(store, clock, boundary=boundary), observer, bus)
+        means = Means(ports, settings, Journal(store, clock, boundary=boundary, mask=vault.mask), observer, bus)
         fit = _fit(home, vault, workspace, sandboxes)
         source = FileSource(home, configuration, connections, fit=fit, spellings=spellings)
         problems = ProblemLog()
@@ -133,8 +133,7 @@ async def composed(
             home=home.root,
             version=VERSION,
             sight=lambda: _sight(loop, observer, started_at),
-            render_line=render_output,
-            task_url=task_url(lambda: loop.means.settings),
+            show=Show(render_output, task_url(lambda: loop.means.settings), vault.mask),
         )
         facade = Facade(loop, reader, render_config=render_settings)
         yield Composed(settings, means, loop, facade, ports)

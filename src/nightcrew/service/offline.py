@@ -17,8 +17,9 @@ from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.engine.cooldown import clear_cooldowns
-from nightcrew.engine.reading import Reader, Sight
+from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, Service, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.secret import Vault
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import load_spellings
 from nightcrew.service.load import load
@@ -46,8 +47,7 @@ async def open_offline_service(home: Path) -> AsyncIterator[Service]:
             home=place.root,
             version=VERSION,
             sight=Sight,
-            render_line=render_output,
-            task_url=task_url(lambda: settings),
+            show=Show(render_output, task_url(lambda: settings), Vault().mask),
         )
         yield OfflineService(reader, settings, place)
 

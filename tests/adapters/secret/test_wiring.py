@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 import structlog
 
+from nightcrew.core.errors import Denied
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import Decision, Finding, ReportedOutcome
 from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.effect import leak
+from nightcrew.engine.journal import Subject
 from nightcrew.secret import MASK, Hit, Vault
 from nightcrew.service.log import configure_log, mask_log
 from tests.adapters.secret.made import draw, tokens
@@ -25,7 +28,7 @@ KNOWN = "vendor-" + draw(30, seed=2)
 TOKEN = tokens()["github oauth"]
 
 
-def guarded(folder: Path, **other) -> Stage:
+def guarded(folder: Path, *, scan_allow: tuple[str, ...] = (), **other) -> Stage:
     """A stage with the real masking and scanning. Its diffs have no hunks, so what is added is scanned as a text."""
     vault = Vault([KNOWN])
 
@@ -36,7 +39,10 @@ def guarded(folder: Path, **other) -> Stage:
     async def mask_folder(path: Path) -> tuple[str, ...]:
         return vault.mask_folder(path)
 
-    return Stage(folder, guards={"mask": vault.mask, "mask_folder": mask_folder, "scan": scan, **other})
+    projects = (ProjectSettings(PROJECT, scan_allow=scan_allow),)
+    return Stage(
+        folder, projects=projects, guards={"mask": vault.mask, "mask_folder": mask_folder, "scan": scan, **other}
+    )
 
 
 def kept_words(stage: Stage) -> str:
@@ -202,3 +208,50 @@ def test_reviews_keep_their_decision():
     assert report is not None
     assert getattr(report, "decision", None) is Decision.APPROVE
     assert getattr(report, "summary", "") == "OK"
+
+
+async def test_what_only_looks_like_a_secret_may_stand_where_the_owner_says(tmp_path):
+    stage = guarded(tmp_path, scan_allow=("*.txt",))
+    stage.edit = lambda _run: {"sample.txt": f"{TOKEN}\n"}
+    key = stage.file()
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+
+
+async def test_a_known_secret_may_stand_nowhere(tmp_path):
+    stage = guarded(tmp_path, scan_allow=("**", "*"))
+    stage.edit = lambda _run: {"sample.txt": f"{KNOWN}\n"}
+    key = stage.file()
+    await stage.settle()
+    assert stage.block(key).code == "secret_found"
+    assert not is_pushed(stage, key)
+
+
+async def test_the_journal_keeps_no_secret(tmp_path):
+    stage = guarded(tmp_path)
+
+    async def make():
+        raise Denied(f"refused {KNOWN}")
+
+    with pytest.raises(Denied):
+        await stage.means.journal.effect("test.effect", Subject(), make, detail=f"with {TOKEN}")
+    assert stage.store.effects
+    assert not any(secret in repr(stage.store.effects) for secret in (KNOWN, TOKEN))
+
+
+async def test_output_is_shown_without_secrets_while_the_run_goes_on(tmp_path):
+    stage = guarded(tmp_path)
+    key = stage.file()
+    await stage.until(lambda: bool(stage.runs(key, Role.AUTHOR)) and stage.runs(key, Role.AUTHOR)[-1].is_open)
+    run = stage.runs(key, Role.AUTHOR)[-1]
+    folder = stage.home / run.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stdout.log").write_text(f"key {KNOWN} and {TOKEN}\n")
+    (folder / "agent").mkdir(exist_ok=True)
+    (folder / "agent" / "report.json").write_text(f"{TOKEN}")
+    for raw in (False, True):
+        piece = await stage.facade.read_log(run.id, raw=raw)
+        assert "key " in piece.text
+        assert KNOWN not in piece.text
+        assert TOKEN not in piece.text
+    assert TOKEN not in (await stage.facade.get_run(run.id)).report

@@ -197,6 +197,8 @@ class ProjectSettings:
     network: Network = Network.OPEN
     """Of setup commands and checks: `open` or `none`."""
     instructions: str = ""
+    scan_allow: tuple[str, ...] = ()
+    """Paths in which what only looks like a secret may be pushed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ TERMS, and nothing else opens or shuts the gate.
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from fnmatch import fnmatchcase
 
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Unknown
@@ -18,6 +17,7 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMode, ProjectSettings, ReviewAllow
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
+from nightcrew.core.path_pattern import matching_paths
 from nightcrew.core.policy.checking import (
     REVIEW_CONTEXT,
     counted_checks,
@@ -234,7 +234,7 @@ def has_free_paths(view: GateView) -> Term:
     """It touches no protected path, or a person approved this very head."""
     if isinstance(view.pull.paths, Unknown):
         return _unknown("paths", f"which files it changes is not known ({view.pull.paths.why})")
-    touched = protected_paths(view.pull.paths.value, view.project.merge.protected_paths)
+    touched = matching_paths(view.pull.paths.value, view.project.merge.protected_paths)
     if not touched:
         return _yes("paths")
     if view.task.task.approved_sha == view.pull.pull.head_sha:
@@ -287,18 +287,6 @@ def latest_reviews(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
         if review.state in (ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED):
             latest[review.author, review.id if review.author == GHOST else 0] = review
     return tuple(latest.values())
-
-
-def protected_paths(paths: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths that a protected pattern covers; `dir/**` covers everything below it, whatever its case."""
-    return tuple(path for path in paths if any(_covers(pattern.lower(), path.lower()) for pattern in patterns))
-
-
-def _covers(pattern: str, path: str) -> bool:
-    if pattern.endswith("/**"):
-        prefix = pattern[:-3]
-        return path == prefix or path.startswith(prefix + "/")
-    return fnmatchcase(path, pattern)
 
 
 def _approvals(reviews: tuple[Review, ...], head_sha: Sha) -> tuple[Review, ...]:

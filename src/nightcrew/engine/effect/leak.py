@@ -10,8 +10,10 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.model.report import AuthorReport, Report, ReviewReport, RouterReport
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.neutral import one_line
+from nightcrew.core.path_pattern import matching_paths
 from nightcrew.engine.effect.means import Means
 from nightcrew.ports.workspace import Commit
+from nightcrew.secret.finder import KNOWN
 from nightcrew.secret.hit import Hit
 from nightcrew.secret.mask import hide_addresses
 
@@ -45,7 +47,7 @@ async def find_leak(means: Means, task: Task, *, head: Sha, pushed: Sha | None) 
             found = await _scan(means, slug, before, commit)
             if isinstance(found, Block):
                 return found
-            hits += found
+            hits += [hit for hit in found if not _is_allowed(hit, means.project(task.key).scan_allow)]
         before = commit.sha
     return Block("secret_found", _render(hits)) if hits else None
 
@@ -70,6 +72,11 @@ async def _scan(means: Means, slug: str, before: Sha, commit: Commit) -> tuple[H
         return (Hit(f"message of commit {commit.sha[:10]}", 1, "secret"),)
     scan = means.ports.scan
     return await asyncio.to_thread(scan, diff) if len(diff) > _BESIDE_THE_LOOP else scan(diff)
+
+
+def _is_allowed(hit: Hit, patterns: tuple[str, ...]) -> bool:
+    """Whether the owner said that this file may hold what looks like a secret. A known one is one, wherever it is."""
+    return hit.kind != KNOWN and bool(matching_paths((hit.path,), patterns))
 
 
 def _render(hits: list[Hit]) -> str:
