@@ -352,3 +352,17 @@ async def test_scripted_errors_of_the_workspaces_in_memory(tmp_path):
     assert port.repository(PROJECT).remote["x"] == sha
     await port.push(PROJECT, Remote("memory"), branch="x", sha=sha, expected=None)
     assert port.calls == [("fetch", PROJECT)] * 2 + [("push", PROJECT)] * 2
+
+
+async def test_paths_that_differ_from_a_commit_are_told(world):
+    base = world.publish({"set/a": "1", "set/b": "2", "set.json": "3", "other": "4"})
+    made = await start(world)
+
+    async def changed(*names: str) -> tuple[str, ...]:
+        found: tuple[str, ...] = await world.port.list_changed_paths(PROJECT, made.path, base=base, names=names)
+        return found
+
+    assert await changed("set", "set.json", "none") == ()
+    world.edit({"set/a": "one", "set/b": None, "set/c": "new", "other": "x"})
+    assert await changed("set", "set.json", "none") == ("set/a", "set/b", "set/c")
+    assert await changed("set.json") == ()

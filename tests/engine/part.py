@@ -118,6 +118,7 @@ class FakeAgent:
         self.can_resume = False
         self.session = ""
         self.tool_marks: tuple[bytes, ...] = ()  # ends of its output that say that a tool runs
+        self.own_settings: tuple[str, ...] = ()
 
     def command(self, job: AgentJob) -> AgentCommand:
         if self.refusal is not None:
@@ -147,6 +148,10 @@ class FakeAgent:
 
     def limits(self) -> tuple[Limit, ...]:
         return ()
+
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return self.own_settings
 
     def homes(self) -> tuple[str, ...]:
         return ()

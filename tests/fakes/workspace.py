@@ -202,6 +202,18 @@ class FakeWorkspaces:
         text = self._checked(project, sha).commits[sha].files.get(path)
         return None if text is None else text[:limit]
 
+    async def list_changed_paths(
+        self, project: str, folder: Path, *, base: Sha, names: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        self._leave(self._enter("list_changed_paths", project))
+        repository = self._checked(project, base)
+        trees = {self.path(project, number): tree.files for number, tree in repository.trees.items()}
+        then, now = repository.commits[base].files, trees.get(folder)
+        if now is None:
+            now = repository.commits[repository.checkouts[folder.name][0]].files
+        named = (path for path in {*then, *now} if any(path == name or path.startswith(f"{name}/") for name in names))
+        return tuple(sorted(path for path in named if then.get(path) != now.get(path)))
+
     async def ensure_review_checkout(self, project: str, run: RunId, sha: Sha) -> Path:
         error = self._enter("ensure_review_checkout", project)
         self._checked(project, sha).checkouts[run] = (sha,)

@@ -108,13 +108,14 @@ _GUARDED = (
     "CLAUDE.md", "agents/", "commands/", "hooks/", "output-styles/", "plugins/", "rules/", "skills/",
 )  # fmt: skip
 _SPARE = ("backups/", "projects/", "session-env/", "sessions/", "shell-snapshots/")
+_OWN_SETTINGS = ["--setting-sources", "user", "--strict-mcp-config"]
 
 
 class ClaudeAgent:
     """The `claude` CLI in print mode. Options: `allow`, `deny` (permission rules to add), `sandbox` (its own OS
     sandbox: Linux needs bwrap and socat; no network, and `git add -A` does not work in it), `skip_permissions`,
-    `project_settings` (load the repository's own settings and hooks), `structured` (reviewers and routers answer by
-    its schema tool as well), `max_turns`, `max_budget_usd`, `max_retries`."""
+    `structured` (reviewers and routers answer by its schema tool as well), `max_turns`, `max_budget_usd`,
+    `max_retries`."""
 
     def __init__(self, settings: AgentSettings) -> None:
         options = Options(settings)
@@ -122,7 +123,6 @@ class ClaudeAgent:
         self._deny = options.words("deny")
         self._sandbox = options.flag("sandbox", False)
         self._skip_permissions = options.flag("skip_permissions", False)
-        self._sources = "user,project,local" if options.flag("project_settings", False) else "user"
         self._structured = options.flag("structured", True)
         self._max_turns = options.number("max_turns", None)
         self._max_budget_usd = options.number("max_budget_usd", None)
@@ -139,11 +139,16 @@ class ClaudeAgent:
     def program(self) -> str:
         return self._program[0]
 
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return (".claude", ".mcp.json")
+
     def command(self, job: AgentJob) -> AgentCommand:
         argv = [*self._program, "-p", "--output-format", "stream-json", "--verbose"]
         argv += ["--resume", job.resume] if job.resume else ["--session-id", job.session]
         argv += ["--model", job.model] if job.model else []
-        argv += ["--setting-sources", self._sources, "--strict-mcp-config"]
+        # Without the first the repository's settings and hooks are loaded, without the second its servers are started.
+        argv += ["--setting-sources", "user,project"] if job.repository_settings else _OWN_SETTINGS
         argv += ["--add-dir", str(job.folder), "--permission-mode", self._mode(job.role)]
         argv += ["--settings", json.dumps(self._settings(job), ensure_ascii=False, sort_keys=True)]
         if job.role is Role.ROUTER:
@@ -197,7 +202,7 @@ class ClaudeAgent:
             "read_only": (ENFORCED, "only reading git commands and edits in the run folder are allowed"),
             "model": (ENFORCED, "--model"),
             "budget": (ENFORCED, "--max-budget-usd") if self._max_budget_usd else (NONE, "option max_budget_usd"),
-            "hooks": (ENFORCED, "--setting-sources user") if self._sources == "user" else (NONE, "project_settings"),
+            "hooks": (ENFORCED, "--setting-sources user, --strict-mcp-config (setting agent_settings)"),
         })  # fmt: skip
 
     def homes(self) -> tuple[str, ...]:

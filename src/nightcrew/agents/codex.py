@@ -104,6 +104,10 @@ class CodexAgent:
     def program(self) -> str:
         return self._program[0]
 
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return ()
+
     def command(self, job: AgentJob) -> AgentCommand:
         argv = [*self._program, "exec", "--json", "--skip-git-repo-check", "--cd", str(job.workspace)]
         argv += ["--sandbox", self._sandbox if job.role is Role.AUTHOR else "read-only"]

@@ -71,6 +71,10 @@ class CustomAgent:
     def program(self) -> str:
         return self._program[0]
 
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return ()
+
     def command(self, job: AgentJob) -> AgentCommand:
         if job.resume and not self._resume_args:
             raise Invalid(f"agent {self._name} has no resume_args, so its session cannot be resumed")

@@ -88,15 +88,13 @@ _HOSTS = (
 
 class GeminiAgent:
     """The `gemini` CLI. Options: `approval` (of authors: yolo, auto_edit, default), `sandbox` (its container sandbox),
-    `mcp_servers` (names of the person's MCP servers that it may start), `trust_repository` (start also where the
-    repository has settings of its own for this CLI)."""
+    `mcp_servers` (names of the person's MCP servers that it may start)."""
 
     def __init__(self, settings: AgentSettings) -> None:
         options = Options(settings)
         self._approval = options.text("approval", "yolo", among=_APPROVAL)
         self._sandbox = options.flag("sandbox", False)
         self._mcp_servers = options.words("mcp_servers")
-        self._trust_repository = options.flag("trust_repository", False)
         options.close()
         self._name = settings.name
         self._program = settings.command or ("gemini",)
@@ -109,10 +107,14 @@ class GeminiAgent:
     def program(self) -> str:
         return self._program[0]
 
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return (".gemini",)
+
     def command(self, job: AgentJob) -> AgentCommand:
-        if not self._trust_repository and (found := _find_settings(job.workspace)):
+        if not job.repository_settings and (found := _find_settings(job.workspace)):
             why = f"the repository has {found}, whose commands {self.program} would run"
-            raise Invalid(f"agent {self._name} is not started: {why} (option trust_repository allows it)")
+            raise Invalid(f"agent {self._name} is not started: {why} (setting agent_settings allows it)")
         argv = [*self._program, "--output-format", "stream-json"]
         argv += ["--model", job.model] if job.model else []
         argv += ["--approval-mode", self._approval if job.role is Role.AUTHOR else "default"]
@@ -159,8 +161,7 @@ class GeminiAgent:
             "read_only": (ENFORCED, "approval mode default: tools that change something are not offered"),
             "model": (ADVICE, "--model, but it may go on with a weaker one when that is used up"),
             "budget": (NONE, "it has no such limit"),
-            "hooks": (NONE, "option trust_repository") if self._trust_repository
-            else (ENFORCED, "it is not started where the repository has settings in .gemini"),
+            "hooks": (ENFORCED, "it is not started where .gemini has settings (setting agent_settings)"),
         })  # fmt: skip
 
     def homes(self) -> tuple[str, ...]:

@@ -65,14 +65,12 @@ _HOME = (
 
 class OpencodeAgent:
     """The `opencode` CLI. A model is named `provider/model`. Options: `config` (a table as in its config file, for
-    providers), `permission` (permissions to add or change), `project_config` (load the repository's own config and
-    plugins)."""
+    providers), `permission` (permissions to add or change)."""
 
     def __init__(self, settings: AgentSettings) -> None:
         options = Options(settings)
         self._config = options.table("config")
         self._permission = options.table("permission")
-        self._project_config = options.flag("project_config", False)
         try:
             json.dumps([self._config, self._permission])
         except (TypeError, ValueError):
@@ -89,12 +87,16 @@ class OpencodeAgent:
     def program(self) -> str:
         return self._program[0]
 
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return (".opencode", "opencode.json", "opencode.jsonc")
+
     def command(self, job: AgentJob) -> AgentCommand:
         argv = [*self._program, "run", "--format", "json"]
         argv += ["--model", job.model] if job.model else []
         argv += ["--session", job.resume] if job.resume else []
         env = {**_ENVIRONMENT, "TMPDIR": str(job.folder), **job.env, _CONFIG: self._content(job)}
-        if not self._project_config:
+        if not job.repository_settings:
             env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
         return AgentCommand(tuple(argv), env, {"prompt.md": job.prompt}, "prompt.md", SHOW)
 
@@ -128,8 +130,7 @@ class OpencodeAgent:
             "read_only": (ENFORCED, "no edits, and only reading git commands"),
             "model": (ENFORCED, "--model"),
             "budget": (NONE, "it has no such limit"),
-            "hooks": (NONE, "option project_config") if self._project_config
-            else (ENFORCED, "OPENCODE_DISABLE_PROJECT_CONFIG"),
+            "hooks": (ENFORCED, "OPENCODE_DISABLE_PROJECT_CONFIG (setting agent_settings)"),
         })  # fmt: skip
 
     def homes(self) -> tuple[str, ...]:

@@ -42,6 +42,10 @@ class ScriptedAgent:
     def program(self) -> str:
         return sys.executable
 
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        return ()
+
     def command(self, job: AgentJob) -> AgentCommand:
         words = {
             "agent": self._name,

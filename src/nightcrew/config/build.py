@@ -97,6 +97,7 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         source=expand(keys.source) if keys.source else "",
         sandbox_read=tuple(expand(path) for path in keys.sandbox_read),
         network=Network(keys.network),
+        agent_settings=keys.agent_settings,
         scan_allow=keys.scan_allow,
         instructions=keys.instructions,
     )

@@ -180,6 +180,11 @@ class ProjectKeys(Section):
         _PROJECT.sandbox_read,
     )
     network: Literal["open", "none"] = key("What setup commands and checks reach from their sandbox.", "open")
+    agent_settings: Truth = key(
+        "Let agents' CLIs load the settings, hooks and servers that the repository has for them, as they are on the "
+        "base branch. Where a branch changes them, none are loaded.",
+        _PROJECT.agent_settings,
+    )
     scan_allow: Lines = key(
         "Paths in which what looks like a secret may be pushed, such as test data. One that Nightcrew knows never may.",
         _PROJECT.scan_allow,

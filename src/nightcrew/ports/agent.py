@@ -18,8 +18,9 @@ class AgentJob:
     """What a run needs from its CLI. `prompt` is the whole prompt; `folder` the part of the run folder (absolute) that
     is the agent's, which the CLI must be able to write; `workspace` its working directory; `report` the file it must
     write its report to (inside `folder`); `session` a UUID for its own session; `env` the resolved variables of the
-    agent's settings. A reviewer and a router must not be able to change the workspace, as far as the CLI can keep
-    that."""
+    agent's settings; `repository_settings` whether the CLI may load the settings that the workspace has for it (it is
+    known that they are those of the base). A reviewer and a router must not be able to change the workspace, as far as
+    the CLI can keep that."""
 
     role: Role
     prompt: str
@@ -30,6 +31,7 @@ class AgentJob:
     session: str
     env: Mapping[str, str] = field(default_factory=dict)
     resume: str = ""
+    repository_settings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,12 @@ class Agent(Protocol):
     @property
     def program(self) -> str:
         """The program that must be on PATH."""
+        ...
+
+    @property
+    def settings_paths(self) -> tuple[str, ...]:
+        """Files and folders of a repository that this CLI would obey (settings, hooks, servers to start), where it is
+        let. A job without `repository_settings` obeys none of them."""
         ...
 
     def command(self, job: AgentJob) -> AgentCommand:

@@ -154,6 +154,14 @@ class Workspace(Protocol):
         """The text of one file of a commit, cut at `limit` characters; None if it is not there or not text."""
         ...
 
+    async def list_changed_paths(
+        self, project: str, folder: Path, *, base: Sha, names: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """The files at or below `names` (paths from the top) in which `folder`, a workspace or checkout as it is now,
+        differs from the commit `base`: other content, kind or mode, there or not there. Sorted. What cannot be
+        compared (too large, too many, not readable) differs. No link is followed."""
+        ...
+
     async def ensure_review_checkout(self, project: str, run: RunId, sha: Sha) -> Path:
         """A throw-away checkout of exactly `sha` for one run. Idempotent."""
         ...

@@ -53,7 +53,7 @@ async def load_diff(repository: Repository, *, base: Sha, head: Sha, limit: int)
 
 async def list_tree(repository: Repository, sha: Sha, *, limit: int) -> tuple[str, ...]:
     """Paths of files and links; submodules are not files."""
-    done = await _list(repository, sha, "-r", output_cap=(limit + 1) * _LONGEST_PATH)
+    done = await list_entries(repository, sha, "-r", output_cap=(limit + 1) * _LONGEST_PATH)
     paths: list[str] = []
     # What follows the last NUL is empty, or a path that was cut.
     for entry in done.stdout.split(b"\0")[:-1]:
@@ -70,7 +70,7 @@ async def find_file(repository: Repository, sha: Sha, path: str, *, limit: int) 
     if not path or "\0" in path or path.startswith("/"):
         await repository.check_there(sha)
         return None
-    listed = await _list(repository, sha, paths=(path,))
+    listed = await list_entries(repository, sha, paths=(path,))
     for entry in listed.stdout.split(b"\0"):
         facts, _, name = entry.partition(b"\t")
         if name == path.encode("utf-8", "surrogateescape") and facts.startswith(b"100"):
@@ -78,7 +78,7 @@ async def find_file(repository: Repository, sha: Sha, path: str, *, limit: int) 
     return None
 
 
-async def _list(
+async def list_entries(
     repository: Repository, sha: Sha, *options: str, paths: Sequence[str] = (), output_cap: int = 1_000_000
 ) -> Completed:
     """Entries of a commit's tree. Missing if it is not there, which is looked for only where git complains: an agent

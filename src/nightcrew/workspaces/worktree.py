@@ -26,6 +26,7 @@ from nightcrew.ports.workspace import (
 )
 from nightcrew.workspaces import build, checkout, history, push, setup
 from nightcrew.workspaces.commit import author_of, render_message
+from nightcrew.workspaces.compare import list_changed_paths
 from nightcrew.workspaces.complaint import clean
 from nightcrew.workspaces.file import find_document, replace_document
 from nightcrew.workspaces.git import Git
@@ -174,6 +175,11 @@ class GitWorkspaces:
 
     async def find_file(self, project: str, sha: Sha, path: str, *, limit: int = 100_000) -> str | None:
         return await history.find_file(self._get(project), sha, path, limit=limit)
+
+    async def list_changed_paths(
+        self, project: str, folder: Path, *, base: Sha, names: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        return await list_changed_paths(self._get(project), folder, base=base, names=names)
 
     async def ensure_review_checkout(self, project: str, run: RunId, sha: Sha) -> Path:
         async with self._lock(project, f"checkout {run}"):

@@ -34,9 +34,13 @@ def make_job(
     resume: str = "",
     workspace: Path = Path("/w/tree"),
     env: dict[str, str] | None = None,
+    repository_settings: bool = False,
 ) -> AgentJob:
     folder = Path("/n/runs/a b")
-    return AgentJob(role, PROMPT, folder, workspace, folder / "report.json", model, SESSION, env or {}, resume)
+    report = folder / "report.json"
+    return AgentJob(
+        role, PROMPT, folder, workspace, report, model, SESSION, env or {}, resume, repository_settings
+    )  # fmt: skip
 
 
 def agent(name: str, **options: object) -> Agent:
@@ -125,18 +129,16 @@ def test_claude_as_reviewer_and_router():
 
 def test_claude_is_loosened_and_tightened_by_options():
     made = agent("claude", sandbox=True, max_turns=7, max_budget_usd=1.5, allow=["WebFetch"], deny=["Read(//etc/**)"],
-                 project_settings=True, max_retries=1)  # fmt: skip
+                 max_retries=1)  # fmt: skip
     command = made.command(make_job())
     rules = json.loads(value_after(command.argv, "--settings"))
     assert rules["sandbox"]["enabled"] is True
     assert "WebFetch" in rules["permissions"]["allow"]
     assert "Read(//etc/**)" in rules["permissions"]["deny"]
     assert (value_after(command.argv, "--max-turns"), value_after(command.argv, "--max-budget-usd")) == ("7", "1.5")
-    assert value_after(command.argv, "--setting-sources") == "user,project,local"
     assert command.env["CLAUDE_CODE_MAX_RETRIES"] == "1"
     enforced = {row.what for row in made.limits() if row.how_far == Enforcement.ENFORCED}
     assert WHAT["write_outside"] in enforced
-    assert WHAT["hooks"] not in enforced
     loose = agent("claude", skip_permissions=True)
     assert "--dangerously-skip-permissions" in loose.command(make_job()).argv
     assert "--dangerously-skip-permissions" not in loose.command(make_job(Role.REVIEWER)).argv
@@ -195,9 +197,8 @@ def test_opencode_sets_every_permission_over_what_is_given():
     assert next(iter(review["permission"]["bash"])) == "*"
     assert list(review["permission"]["bash"].items())[-1] == ("git *--ou*", "deny")
     assert "ask" not in json.dumps(review["permission"]).replace("task", "")
-    loose = agent("opencode", project_config=True)
-    assert "OPENCODE_DISABLE_PROJECT_CONFIG" not in loose.command(make_job()).env
-    assert WHAT["hooks"] in {row.what for row in loose.limits() if row.how_far == Enforcement.NONE}
+    allowed = agent("opencode").command(make_job(repository_settings=True))
+    assert "OPENCODE_DISABLE_PROJECT_CONFIG" not in allowed.env
     with pytest.raises(Invalid):
         agent("opencode").command(make_job(env={"OPENCODE_CONFIG_CONTENT": "[]"}))
 
@@ -219,9 +220,16 @@ def test_gemini_is_not_started_where_the_repository_has_settings_for_it(tmp_path
     (tmp_path / ".gemini" / "settings.json").touch()
     with pytest.raises(Invalid, match=r"the repository has \.gemini/settings\.json"):
         agent("gemini").command(make_job(Role.REVIEWER, workspace=tmp_path))
-    trusting = agent("gemini", trust_repository=True)
-    trusting.command(make_job(workspace=tmp_path))
-    assert WHAT["hooks"] in {row.what for row in trusting.limits() if row.how_far == Enforcement.NONE}
+    agent("gemini").command(make_job(workspace=tmp_path, repository_settings=True))
+
+
+def test_claude_obeys_the_repository_only_where_it_is_let():
+    own = agent("claude").command(make_job()).argv
+    assert value_after(own, "--setting-sources") == "user"
+    assert "--strict-mcp-config" in own
+    allowed = agent("claude").command(make_job(repository_settings=True)).argv
+    assert value_after(allowed, "--setting-sources") == "user,project"
+    assert "--strict-mcp-config" not in allowed
 
 
 @pytest.mark.parametrize(
@@ -236,7 +244,7 @@ def test_gemini_is_not_started_where_the_repository_has_settings_for_it(tmp_path
         ("codex", {"config": {"x": None}}, "agents.codex.options.config: x cannot be written as TOML"),
         ("opencode", {"config": {"x": {1, 2}}}, "agents.opencode.options.config: cannot be written as JSON"),
         ("gemini", {"approval": "all"}, "must be one of yolo, auto_edit, default"),
-        ("gemini", {"zzz": 1}, "known: approval, mcp_servers, sandbox, trust_repository"),
+        ("gemini", {"zzz": 1}, "known: approval, mcp_servers, sandbox"),
     ],
 )
 def test_a_wrong_option_is_named(name, options, says):

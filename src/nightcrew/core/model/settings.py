@@ -197,6 +197,8 @@ class ProjectSettings:
     network: Network = Network.OPEN
     """Of setup commands and checks: `open` or `none`."""
     instructions: str = ""
+    agent_settings: bool = False
+    """Whether agents' CLIs may load the settings that the repository has for them, as they are on the base."""
     scan_allow: tuple[str, ...] = ()
     """Paths in which what only looks like a secret may be pushed."""
 

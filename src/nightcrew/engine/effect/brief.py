@@ -23,6 +23,7 @@ from nightcrew.core.prompt_check import FailedCheck
 from nightcrew.core.prompt_resume import Resumed
 from nightcrew.core.report import render_report_instructions
 from nightcrew.engine.effect.means import Means
+from nightcrew.engine.effect.repository_settings import may_load_settings
 from nightcrew.engine.naming import safe_project
 from nightcrew.ports.agent import AgentCommand, AgentJob
 
@@ -52,7 +53,11 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
     own = folder / AGENT_FOLDER
     for place in (folder, own):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    prompt = await _prompt(means, run)
+    task = await means.task(run.task)
+    base = task.started_from or await _base_sha(means, run, task)
+    list_tree = means.ports.workspace.list_tree
+    tree = await list_tree(run.task.project, base) if base and run.role is not Role.REVIEWER else ()
+    prompt = await _prompt(means, run, task, base=base, tree=tree)
     job = AgentJob(
         role=run.role,
         prompt=prompt,
@@ -63,6 +68,7 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
         session=run.agent_session,
         resume=run.resumes,
         env=means.ports.resolve_env(means.settings.agents[run.agent]),
+        repository_settings=base is not None and await may_load_settings(means, run, cwd, base=base, tree=tree),
     )
     command = means.ports.agents[run.agent].command(job)
     write_private(folder / PROMPT_FILE, prompt)
@@ -82,16 +88,12 @@ def write_private(path: Path, content: str) -> None:
         stream.write(content)
 
 
-async def _prompt(means: Means, run: Run) -> str:
+async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree: tuple[str, ...]) -> str:
     key = run.task
-    task = await means.task(key)
     project = means.project(key)
     issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
     shown, hidden = await _comments(means, task)
     verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
-    base = task.started_from or await _base_sha(means, run, task)
-    list_tree = means.ports.workspace.list_tree
-    tree = await list_tree(key.project, base) if base and run.role is not Role.REVIEWER else ()
     parts = PromptInput(
         role=run.role,
         issue=issue,
