@@ -140,6 +140,8 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         ],
         "setup": [{"command": list(step.argv), "timeout": render_duration(step.timeout_s)} for step in project.setup],
         "copy_files": list(project.copy_files),
+        "agent_settings": project.agent_settings,
+        "scan_allow": list(project.scan_allow),
         "source": project.source,
         "sandbox_read": list(project.sandbox_read),
         "network": project.network.value,
