@@ -46,11 +46,7 @@ from tests.adapters.config.reading import problems, read
         ("projects:\n- slug: a/b\n  forge: githib", "config.yml:3:projects[0].forge: there is no forge `githib` (did you mean `github`?)"),
         ("defaults:\n  forge: nowhere", "config.yml:2:defaults.forge: there is no forge `nowhere` (known here: github, local)"),
         ("projects:\n- slug: a/b\n  source: x", "config.yml:3:projects[0].source: 'x' must be a whole path, from / or ~/"),
-<<<<<<< HEAD
-        ("defaults: {slug: a/b}", "config.yml:1:defaults.slug: unknown key (known here: attempts, base_ref, budget, checks, claim, claim_expiry, commit, copy_files, cycles_cooldown, forge, instructions, intake, intake_label, max_runs, merge, network, prompt, review, sandbox_read, setup)"),
-=======
         ("defaults: {slug: a/b}", f"config.yml:1:defaults.slug: unknown key (known here: {', '.join(sorted(ProjectKeys.model_fields))})"),
->>>>>>> da81716 (Show the new keys of a project, regenerate their reference)
         ("defaults: {merge: maybe}", "config.yml:1:defaults.merge.mode: is not one of the accepted values (accepted: auto or ask)"),
         ("defaults: {merge: {sign: true}}", "config.yml:1:defaults.merge.sign: unknown key (known here: allow_without_ci, hold_labels, method, mode, protected_paths, required_checks)"),
         ("defaults: {merge: {allow_without_ci: maybe}}", "config.yml:1:defaults.merge.allow_without_ci: 'maybe' is neither true nor false"),
