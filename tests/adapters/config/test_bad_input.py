@@ -6,8 +6,8 @@ import os
 import pytest
 
 from nightcrew.config.load import load_settings, parse_project_file
-from nightcrew.core.errors import ConfigError
 from nightcrew.config.project import ProjectKeys
+from nightcrew.core.errors import ConfigError
 from tests.adapters.config.reading import problems, read
 
 

@@ -30,7 +30,7 @@ BASE: dict[str, Any] = {
     "router": {"agent": "bob"},
 }
 _OTHERS: dict[str, tuple[Any, ...]] = {
-    "time": ("77s", "3s", "700s"),
+    "time": ("77s", "3s", "700s", "150h"),
     "whole number": (4, 3, 2, 5_000, 50),
     "true or false": (True, False),
     "text": (
