@@ -44,6 +44,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "https://git.example/v3",
         "file:other",
         "/srv/x",
+        2.5,
     ),
     "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"]),
     "mapping": ({"simple": ["sample"]}, {"SAMPLE": "value"}, {"max_turns": 5}),
