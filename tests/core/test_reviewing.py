@@ -187,6 +187,12 @@ def test_slots():
     assert chosen(choose(slots=Slots(9, {}, {"bob": 0}))) == "cyd"
 
 
+def test_who_waits_for_a_slot_is_told_when_a_cooled_reviewer_with_room_is_back():
+    answer = choose(slots=Slots(9, {}, {"bob": 0}), cooldowns=(cooled("cyd", 20),))
+    assert isinstance(answer, Wait)
+    assert (answer.code, answer.until_at) == ("slot", at(20))
+
+
 @pytest.mark.case("C162")
 @pytest.mark.parametrize(("cycles", "blocked"), [(0, False), (1, False), (2, True), (3, True)])
 def test_rounds_of_changes_end(cycles, blocked):

@@ -78,6 +78,10 @@ class Crew:
             # The shim ends it at its deadline; some are so stuck that only Nightcrew can.
             if scene.chance(0.5):
                 scene.schedule.after(run.deadline_s, lambda: self._end(run, FailureKind.TIMEOUT))
+            if scene.chance(0.7):
+                sim = scene.sim
+                sim.quiet[run.id] = sim.clock_s
+                scene.schedule.after(sim.settings.agents[run.agent].silence_s + 45, self.service.wake)
             return
         else:
             span_s = min(scene.spread(60, 1500) * temper.pace, run.deadline_s - 1)
@@ -91,6 +95,8 @@ class Crew:
 
     def _finish(self, run: Run) -> None:
         scene, temper = self.scene, self.tempers[run.agent]
+        if run.resumes and scene.chance(0.2):
+            scene.sim.not_resumed.add(run.id)
         if self._vendor_fails(run):
             kind, until_s, says = self._trouble[run.agent]
             left = timedelta(seconds=max(1.0, until_s - scene.schedule.clock_s))

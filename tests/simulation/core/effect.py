@@ -136,7 +136,7 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
 
 def _reset(sim: Simulated, task: Task) -> Task:
     number = task.key.number
-    sim.resets[number] = sum(run.role is Role.AUTHOR for run in sim.runs.get(number, []))
+    sim.resets[number] = len(sim.runs.get(number, []))
     sim.ended_by_hand.discard(number)
     task = replace(task, cycles=0, attempts=0, tried=(), block=None, reset_at=sim.now)
     if task.pull is None:

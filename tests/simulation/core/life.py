@@ -9,6 +9,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
+    Budget,
     CheckCommand,
     Limits,
     MergeMode,
@@ -141,5 +142,8 @@ def _agent(rng: Random, name: str) -> AgentSettings:
 
 def _project(rng: Random, slug: str) -> ProjectSettings:
     checks = (CheckCommand("tests", ("make",)),) if rng.random() < 0.4 else ()
+    budget = Budget(runs=rng.choice((4, 8))) if rng.random() < 0.2 else Budget()
     mode = MergeMode.ASK if rng.random() < 0.1 else MergeMode.AUTO
-    return ProjectSettings(slug, checks=checks, merge=MergeSettings(mode=mode), attempts=rng.choice((2, 3)))
+    return ProjectSettings(
+        slug, checks=checks, merge=MergeSettings(mode=mode), attempts=rng.choice((2, 3)), budget=budget
+    )

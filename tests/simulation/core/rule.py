@@ -9,7 +9,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState, ReviewState
-from nightcrew.core.model.run import Role
+from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait
 from tests.simulation.core.truth import Simulated
@@ -27,7 +27,7 @@ SEEN = frozenset(
 )  # fmt: skip
 PERSONS = frozenset(
     {
-        "agent_not_usable", "blocked", "blocked_elsewhere", "draining", "gate_shut", "no_agent", "no_agent_usable",
+        "agent_not_usable", "blocked", "blocked_elsewhere", "gate_shut", "no_agent", "no_agent_usable",
         "no_reviewer", "not_vouched", "paused", "project_inactive", "reopened",
     }
 )  # fmt: skip
@@ -182,9 +182,12 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
     if len(authors) > 1:
         hold(sum(run.id in sim.sessions for run in authors) <= 1, "one author at a time", number)
         hold(sum(run.is_open for run in authors) <= 1, "one author at a time", number)
+    since = sim.runs.get(number, ())[sim.resets.get(number, 0) :]
     if len(authors) > bound:
-        counted = [run for run in authors[sim.resets.get(number, 0) :] if _counts(run)]
-        hold(len(counted) <= bound, "bounded attempts", number, len(counted), "of", bound)
+        used = _used([run for run in since if run.role is Role.AUTHOR])
+        hold(used <= bound, "bounded attempts", number, used, "of", bound)
+    if project.budget.runs is not None:
+        hold(len(since) <= project.budget.runs, "bounded runs", number, len(since), "of", project.budget.runs)
     hold(task.moving_to in (None, task.status), "an unfinished move is known", task)
     hold(task.cycles <= project.review.cycles, "bounded rounds", task)
     if is_acted_on or number in sim.by_hand or number not in sim.issues:
@@ -196,12 +199,17 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
         hold(bool(statuses), "never without a status label", number)
 
 
-def _counts(run: object) -> bool:
-    outcome = getattr(run, "outcome", None)
-    failure = outcome.failure if outcome is not None else None
-    return failure is None or failure.kind.value not in WORLDS_FAULT
+def _used(runs: list[Run]) -> int:
+    """The attempts that these runs have used up: not those for which the world around them is to blame, nor a few that
+    were interrupted."""
+    outcomes = [run.outcome for run in runs]
+    cut = sum(outcome is not None and outcome.interruption is not None for outcome in outcomes)
+    failures = [outcome.failure for outcome in outcomes if outcome is not None and outcome.failure is not None]
+    excused = sum(failure.kind.value in WORLDS_FAULT for failure in failures)
+    return len(runs) - excused - min(cut, FREE_CUTS)
 
 
+FREE_CUTS = 5
 WORLDS_FAULT = frozenset(
     {"rate_limit", "usage_window", "credits", "auth", "model_not_found", "overloaded", "network", "billing"}
 )

@@ -10,8 +10,8 @@ from nightcrew.core.actions import (
 )
 from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Evidence, Status
-from nightcrew.core.model.report import ReviewReport
-from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, RunState
+from nightcrew.core.model.report import Report, ReviewReport
+from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, RunState, StopCause
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.cooling import charge, cooled_until, credit, is_forgiven
 from tests.core.build import BASE
@@ -39,7 +39,7 @@ def start_run(sim: Simulated, action: StartRun) -> Effect:
     name = f"{number}-{action.role.value}-{action.attempt}"
     run = Run(
         RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
-        f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha,
+        f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha, resumes=action.resumes,
     )  # fmt: skip
     runs.append(run)
     yield
@@ -95,7 +95,9 @@ def _save_run(sim: Simulated, run: Run) -> None:
 
 
 def stop_run(sim: Simulated, action: StopRun) -> Effect:
-    sim.stopped.add(action.run)
+    if action.run in sim.results:
+        raise Refuse("it has ended by itself")
+    sim.stopped[action.run] = action.cause
     yield
     sim.sessions.pop(action.run, None)
 
@@ -106,10 +108,7 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     if not run.is_open:
         raise Refuse("it was collected already")
     head = sim.work.get(number) if run.role is Role.AUTHOR else run.head_sha
-    report, failure = sim.results.get(run.id, (None, None))
-    interruption = None if run.id in sim.results else Interruption(InterruptionKind.LOST, "its session is gone")
-    if run.id in sim.stopped:
-        report, failure, interruption = None, None, Interruption(InterruptionKind.STOPPED, "it was ended")
+    report, failure, interruption = _read(sim, run)
     yield
     if isinstance(report, ReviewReport) and run.head_sha is not None:
         known = sim.verdicts.setdefault(number, [])
@@ -122,7 +121,10 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     yield
     sim.sessions.pop(run.id, None)
     moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
-    outcome = RunOutcome(report, failure, head_sha=head, has_commits=moved, interruption=interruption)
+    outcome = RunOutcome(
+        report, failure, head_sha=head, has_commits=moved, agent_session=f"s-{run.id}", interruption=interruption,
+        can_resume=True,
+    )  # fmt: skip
     ended = replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome)
     _save_run(sim, ended)
     _cool(sim, ended)
@@ -146,3 +148,20 @@ def _cool(sim: Simulated, run: Run) -> None:
     fresh = charge(run, rows, now=sim.now)
     if fresh is not None:
         sim.cooldowns[fresh.agent, fresh.model, fresh.kind] = fresh
+
+
+def _read(sim: Simulated, run: Run) -> tuple[Report | None, Failure | None, Interruption | None]:
+    match sim.stopped.get(run.id):
+        case StopCause.UNWANTED:
+            return None, None, Interruption(InterruptionKind.STOPPED, "it was ended")
+        case StopCause.OVERDUE:
+            return None, Failure(FailureKind.TIMEOUT, "it was ended"), None
+        case StopCause.SILENT:
+            return None, Failure(FailureKind.HANG, "it was ended"), None
+        case None:
+            pass
+    if run.id not in sim.results:
+        return None, None, Interruption(InterruptionKind.LOST, "its session is gone")
+    if run.id in sim.not_resumed:
+        return None, None, Interruption(InterruptionKind.NOT_RESUMED, "its CLI does not know the session")
+    return *sim.results[run.id], None

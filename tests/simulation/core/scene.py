@@ -23,6 +23,7 @@ class Scene:
     trace: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=80))
     stale: dict[int, None] = field(default_factory=dict)
     skew_s: float = 0.0
+    slept_s: float = 0.0
     is_calm: bool = False
     """No fault any more: all that can end has to."""
     steps: int = 0
@@ -31,6 +32,7 @@ class Scene:
         self.trace.append((self.schedule.clock_s, words))
 
     def set_clock(self) -> None:
+        self.sim.clock_s = self.schedule.clock_s - self.slept_s
         self.sim.now = NOW + timedelta(seconds=self.schedule.clock_s + self.skew_s)
 
     def mark(self, number: int) -> None:

@@ -19,7 +19,7 @@ from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Required, Review, ReviewState
 from nightcrew.core.model.report import AuthorReport, Decision, Report, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.route import Complexity
-from nightcrew.core.model.run import Probe, Role, Run, RunView
+from nightcrew.core.model.run import Probe, Role, Run, RunView, StopCause
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
@@ -51,6 +51,8 @@ class Simulated:
 
     settings: Settings
     now: datetime = NOW
+    clock_s: float = 0.0
+    """The machine's own clock, which stands still while it sleeps, and which nobody sets."""
     home: dict[int, str] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
@@ -59,7 +61,11 @@ class Simulated:
     sessions: dict[RunId, Run] = field(default_factory=dict)
     """Those that are alive, whatever the rows say."""
     results: dict[RunId, tuple[Report | None, Failure | None]] = field(default_factory=dict)
-    stopped: set[RunId] = field(default_factory=set)
+    stopped: dict[RunId, StopCause] = field(default_factory=dict)
+    not_resumed: set[RunId] = field(default_factory=set)
+    began: dict[RunId, float] = field(default_factory=dict)
+    quiet: dict[RunId, float] = field(default_factory=dict)
+    """Since when a session has printed nothing, where it does not print all the time."""
     work: dict[int, Sha] = field(default_factory=dict)
     branches: dict[str, Sha] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
@@ -113,7 +119,7 @@ class Simulated:
     ended_by_hand: set[int] = field(default_factory=set)
     """Issues that a person closed, deleted or called done."""
     resets: dict[int, int] = field(default_factory=dict)
-    """How many author runs there were when a person last reset the task."""
+    """How many runs there were when a person last reset the task."""
 
     # ---- what is seen
 
@@ -163,7 +169,8 @@ class Simulated:
                 run,
                 self._probe(run),
                 run.id in self.results,
-                running_s=(self.now - (run.started_at or run.created_at)).total_seconds(),
+                running_s=self.clock_s - self.began.get(run.id, self.clock_s),
+                silent_s=self.clock_s - self.quiet.get(run.id, self.clock_s),
             )
             for run in self.runs.get(number, [])
             if run.is_open
@@ -240,6 +247,7 @@ class Simulated:
 
     def tick(self, seconds: float = 1.0) -> datetime:
         self.now += timedelta(seconds=seconds)
+        self.clock_s += seconds
         return self.now
 
     def new_sha(self, parent: Sha, agent: str | None = None) -> Sha:
@@ -269,6 +277,7 @@ class Simulated:
     def open_session(self, run: Run) -> None:
         if run.id not in self.sessions and run.id not in self.results:
             self.sessions[run.id] = run
+            self.began.setdefault(run.id, self.clock_s)
             self.begun.append(run)
 
     def kill_session(self, run: Run, *, commits: bool = False) -> None:

@@ -134,6 +134,7 @@ class Weather:
         span_s = self.scene.spread(300, 8 * HOUR_S)
         self.scene.note(f"the machine sleeps for {span_s:.0f} s")
         self.scene.schedule.sleep(span_s)
+        self.scene.slept_s += span_s
         self.service.oversleep(span_s)
         self.scene.schedule.after(span_s, self.service.wake, is_local=False)
 

@@ -43,7 +43,7 @@ def choose_reviewer(
     free = [choice for choice in pool.choices if not slots.why_full(project.slug, choice.agent)]
     if not free:
         words = slots.why_full(project.slug, pool.choices[0].agent)
-        return Wait("slot", words, "The review starts when a slot is free.")
+        return Wait("slot", words, "The review starts when a slot is free.", pool.until_at)
     choice = _least_involved(view, free, failed)
     return StartRun(
         task=view.task.key,
