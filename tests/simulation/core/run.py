@@ -8,6 +8,7 @@ from nightcrew.core.actions import (
     StartRun,
     StopRun,
 )
+from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import Report, ReviewReport
