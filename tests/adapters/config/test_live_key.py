@@ -43,6 +43,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "a@b.example",
         "https://git.example/v3",
         "file:other",
+        7,
         "/srv/x",
         2.5,
     ),
