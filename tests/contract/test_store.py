@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from nightcrew.core.command import Command, SettledCommand, Settlement, Verb
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId, TaskKey
@@ -58,6 +60,49 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
 
 async def kinds(store: Store) -> list[str]:
     return [event.kind for event in await store.load_events()]
+
+
+def a_command(comment: int = 7, place: int = 0, **fields: Any) -> SettledCommand:
+    given = Command(Verb.BLOCK, "the 'design'; --")
+    plain = SettledCommand(KEY, given, comment, place, "ada", NOW, Settlement.DONE, "done", LATER)
+    return replace(plain, **fields)
+
+
+class TestCommands:
+    async def test_is_kept_once_by_comment_and_place(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            await store.record_command(a_command(), event=an_event("one"))
+            with pytest.raises(Conflict):
+                await store.record_command(a_command(settlement=Settlement.REFUSED), event=an_event("again"))
+            second = a_command(place=1, given=Command(Verb.AGENT, "codex"), settlement=Settlement.IGNORED)
+            await store.record_command(second, event=an_event("two"))
+        async with opened() as store:
+            assert await store.load_commands() == (a_command(), second)
+            assert await store.load_commands(limit=1) == (second,)
+            assert await kinds(store) == ["task", "one", "two"]
+
+    async def test_is_settled_in_the_transaction_of_its_move_or_neither_is(self, opened):
+        move = transition(Status.NEW, Status.BLOCKED, Evidence.PERSON)
+        back = transition(Status.BLOCKED, Status.NEW, Evidence.PERSON)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            await store.change_status(KEY, move, event=an_event("moved"), command=a_command())
+            assert await store.load_commands() == (a_command(),)
+            before = await store.find_task(KEY)
+            with pytest.raises(Conflict):
+                change = to(replace(a_task(), pull=9))
+                await store.change_status(KEY, back, event=an_event("back"), change=change, command=a_command())
+            assert await store.find_task(KEY) == before
+            with pytest.raises(Conflict):
+                await store.change_status(KEY, move, event=an_event("again"), command=a_command(place=1))
+            assert await store.load_commands() == (a_command(),)
+            assert await kinds(store) == ["task", "moved"]
+
+    async def test_of_no_task_is_missing(self, opened):
+        async with opened() as store:
+            with pytest.raises(Missing):
+                await store.record_command(a_command(), event=an_event())
 
 
 class TestTasks:
@@ -160,10 +205,27 @@ class TestStatus:
             fields = replace(a_task(status=Status.BLOCKED), route=ROUTE)
             await store.change_status(KEY, self.ROUTED, event=an_event("moved", at=LATER), change=to(fields))
             expected = replace(a_task(status=Status.ROUTED), moving_to=Status.ROUTED, route=ROUTE, updated_at=LATER)
+            expected = replace(expected, moving_over=(Status.NEW,))
             assert await store.find_task(KEY) == expected
             assert await kinds(store) == ["first", "moved"]
             await store.settle_status(KEY)
-            assert await store.find_task(KEY) == replace(expected, moving_to=None)
+            assert await store.find_task(KEY) == replace(expected, moving_to=None, moving_over=())
+
+    async def test_remembers_what_unfinished_moves_went_over(self, opened):
+        on = transition(Status.ROUTED, Status.BLOCKED, Evidence.NEEDS_PERSON)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.change_status(KEY, self.ROUTED, event=an_event())
+            await store.change_status(KEY, on, event=an_event(), change=to(replace(a_task(), moving_over=())))
+        async with opened() as store:
+            found = await store.find_task(KEY)
+            assert found is not None
+            assert found.moving_over == (Status.NEW, Status.ROUTED)
+            by_hand = transition(Status.BLOCKED, Status.NEW, Evidence.PERSON)
+            await store.change_status(KEY, by_hand, event=an_event(), labels_follow=False)
+            found = await store.find_task(KEY)
+            assert found is not None
+            assert found.moving_over == ()
 
     async def test_a_persons_move_needs_no_labels(self, opened):
         async with opened() as store:

@@ -52,6 +52,7 @@ async def test_an_unchanged_list_is_the_very_same_object(stage: Stage) -> None:
         lambda: stage.forge.list_updated_issues(PROJECT, known_at=stage.clock.now()),
         lambda: stage.forge.fetch_issue(PROJECT, number),
         lambda: stage.forge.list_comments(PROJECT, number),
+        lambda: stage.forge.list_updated_comments(PROJECT, known_at=stage.clock.now()),
     ):
         assert await read() is await read()
 
@@ -125,6 +126,37 @@ async def test_a_deleted_comment_is_not_listed_any_more(stage):
         await stage.forge.update_comment(PROJECT, gone, body="two")
 
 
+async def test_updated_comments_of_the_whole_project_newest_change_first_with_the_known_second(stage: Stage) -> None:
+    one, other, pull = await stage.open_issue(), await stage.open_issue(), await pull_of(stage)
+    await stage.comment(one, author="ada", body="old")
+    edited = await stage.forge.create_comment(PROJECT, one, body="first")
+    minute(stage)
+    known_at = stage.clock.now()
+    await stage.comment(other, author="eve", body="known second")
+    minute(stage)
+    await stage.comment(pull, author="ada", body="on the pull request")
+    minute(stage)
+    await stage.forge.update_comment(PROJECT, edited.id, body="changed")
+    found = await stage.forge.list_updated_comments(PROJECT, known_at=known_at)
+    assert [(comment.thread, comment.author, comment.body) for comment in found] == [
+        (one, BOT, "changed"),
+        (pull, "ada", "on the pull request"),
+        (other, "eve", "known second"),
+    ]
+    assert found[0].created_at < known_at < found[0].updated_at
+    assert await stage.forge.list_updated_comments(PROJECT, known_at=stage.clock.now() + minute(stage)) == ()
+    assert {comment.thread for comment in await stage.forge.list_comments(PROJECT, pull)} == {pull}
+
+
+async def test_updated_comments_over_several_pages(stage: Stage) -> None:
+    number = await stage.open_issue()
+    known_at = stage.clock.now()
+    for count in range(130):
+        await stage.comment(number, author="ada", body=f"{count}")
+    found = await stage.forge.list_updated_comments(PROJECT, known_at=known_at)
+    assert sorted(int(comment.body) for comment in found) == list(range(130))
+
+
 async def test_an_empty_comment_is_invalid(stage):
     with pytest.raises(Invalid):
         await stage.forge.create_comment(PROJECT, await stage.open_issue(), body="")
@@ -185,6 +217,17 @@ async def test_who_put_a_label_on(stage):
     await stage.label(number, "nightcrew", actor="eve")
     assert await stage.forge.find_label_actor(PROJECT, number, "nightcrew") == "eve"
     assert await stage.forge.find_label_actor(PROJECT, number, "other") is None
+
+
+async def test_who_opened_an_issue_again(stage: Stage) -> None:
+    number = await stage.open_issue()
+    assert await stage.forge.find_reopener(PROJECT, number) is None
+    await stage.forge.set_issue_open(PROJECT, number, is_open=False)
+    await stage.label(number, "theirs", actor="ada")
+    assert await stage.forge.find_reopener(PROJECT, number) is None
+    await stage.forge.set_issue_open(PROJECT, number, is_open=True)
+    assert await stage.forge.find_reopener(PROJECT, number) == BOT
+    assert await stage.forge.find_label_actor(PROJECT, number, "theirs") == "ada"
 
 
 @pytest.mark.parametrize("permission", [Permission.TRIAGE, Permission.WRITE, Permission.MAINTAIN, Permission.ADMIN])

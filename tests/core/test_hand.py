@@ -18,6 +18,7 @@ from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.run import Probe, Role, RunState
+from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
 from tests.core.asking import step, steps, wait
 from tests.core.build import (
@@ -257,3 +258,67 @@ class TestPullByHand:
         run = an_open_run(role)
         view = replace(self.view(status, is_open=False), runs=(run,), live=(live(run),))
         assert isinstance(step(view), StopRun)
+
+
+class TestUnfinishedMoves:
+    """Labels that an unfinished move may have left are its own; any other is a person's."""
+
+    def view(self, *labels: Status, over: tuple[Status, ...] = (Status.ROUTED,)) -> TaskView:
+        task = a_task(Status.IN_PROGRESS, moving_to=Status.IN_PROGRESS, moving_over=over)
+        return a_view(task=task, labels=tuple(status.label for status in labels))
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            (),
+            (Status.ROUTED,),
+            (Status.ROUTED, Status.IN_PROGRESS),
+            (Status.IN_PROGRESS,),
+            (Status.BLOCKED, Status.NEW, Status.IN_PROGRESS),
+        ],
+    )
+    def test_its_own_and_what_nobody_can_have_meant_are_settled(self, labels):
+        assert isinstance(step(self.view(*labels)), SettleLabels)
+
+    @pytest.mark.parametrize("own", [(), (Status.ROUTED,), (Status.ROUTED, Status.IN_PROGRESS), (Status.IN_PROGRESS,)])
+    def test_a_persons_is_taken_over(self, own):
+        action = step(self.view(*own, Status.BLOCKED))
+        assert isinstance(action, AcceptPerson)
+        assert (action.source, action.target) == (Status.IN_PROGRESS, Status.BLOCKED)
+        assert isinstance(step(self.view(*own, Status.DONE)), FinishTask)
+
+    def test_what_several_moves_went_over_is_own(self):
+        view = self.view(Status.NEW, over=(Status.NEW, Status.ROUTED))
+        assert isinstance(step(view), SettleLabels)
+
+    def test_without_knowing_what_it_went_over_it_is_settled(self):
+        assert isinstance(step(self.view(Status.BLOCKED, over=())), SettleLabels)
+
+
+@pytest.mark.parametrize("known", [Known(False), UNKNOWN])
+def test_an_issue_opened_again_by_nobody_known_to_have_write_access_waits(known):
+    view = a_view(Status.DONE, labels=(Status.DONE.label,), reopened_by_writer=known)
+    found = wait(view)
+    assert found.code == "reopened"
+    assert "/retry" in found.next
+    taken = a_view(Status.DONE, labels=(Status.NEW.label,), reopened_by_writer=known)
+    assert isinstance(step(taken), AcceptPerson), "a label needs more than a stranger has"
+
+
+@pytest.mark.parametrize("status", [Status.NEW, Status.ROUTED, Status.NEEDS_REVIEW])
+@pytest.mark.parametrize(("known", "code"), [(Known(False), "not_vouched"), (UNKNOWN, "vouch_unknown")])
+def test_no_agent_is_shown_a_text_that_nobody_with_write_access_asked_for(status, known, code):
+    assert wait(a_view(status, vouched=known)).code == code
+
+
+@pytest.mark.parametrize("code", ["pull_closed", "base_changed"])
+def test_a_pull_request_put_right_lets_the_task_go_on(code):
+    task = a_task(Status.BLOCKED, pull=70, base_ref="main", block=Block(code, "x"))
+    for pull in (a_pull(is_open=False), a_pull(base_ref="release")):
+        assert wait(a_view(task=task, pull=Known(a_pull_view(pull)))).code == "blocked"
+    assert wait(a_view(task=task, pull=UNKNOWN)).code == "blocked"
+    action = step(a_view(task=task))
+    assert isinstance(action, MoveStatus)
+    assert (action.target, action.reset) == (Status.NEEDS_REVIEW, True)
+    other = replace(task, block=Block("by_person", "x"))
+    assert wait(a_view(task=other)).code == "blocked"

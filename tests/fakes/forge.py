@@ -64,6 +64,13 @@ class FakeForge(ForgeState):
         with self._call("list_comments", project):
             return self._same(("comments", project, number), tuple(self.thread(project, number).comments))
 
+    async def list_updated_comments(self, project: str, *, known_at: datetime) -> tuple[Comment, ...]:
+        with self._call("list_updated_comments", project):
+            threads = self._project(project).threads.values()
+            found = [said for thread in threads for said in thread.comments if said.updated_at >= known_at]
+            found.sort(key=lambda comment: (comment.updated_at, comment.id), reverse=True)
+            return self._same(("updated comments", project), tuple(found))
+
     async def create_issue(self, project: str, *, title: str, body: str, labels: tuple[str, ...] = ()) -> Issue:
         with self._call("create_issue", project):
             return self._open(self._project(project), title=title, body=body, author=self.login, labels=labels).issue
@@ -100,12 +107,17 @@ class FakeForge(ForgeState):
 
     async def set_issue_open(self, project: str, number: int, *, is_open: bool) -> None:
         with self._call("set_issue_open", project):
-            self.set_open(project, number, is_open=is_open)
+            self.set_open(project, number, is_open=is_open, actor=self.login)
 
     async def find_label_actor(self, project: str, number: int, name: str) -> str | None:
         with self._call("find_label_actor", project):
             labelled = self.thread(project, number).labelled
             return next((who for label, who in reversed(labelled) if label.casefold() == name.casefold()), None)
+
+    async def find_reopener(self, project: str, number: int) -> str | None:
+        with self._call("find_reopener", project):
+            reopened = self.thread(project, number).reopened
+            return reopened[-1] if reopened else None
 
     async def fetch_permission(self, project: str, login: str) -> Permission:
         with self._call("fetch_permission", project):

@@ -33,6 +33,7 @@ class Thread:
     issue: Issue
     comments: list[Comment] = field(default_factory=list)
     labelled: list[tuple[str, str]] = field(default_factory=list)
+    reopened: list[str] = field(default_factory=list)
     pull: Pull | None = None
     reviews: list[Review] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -109,10 +110,17 @@ class ForgeState:
 
     def comment(self, slug: str, number: int, *, body: str, author: str = "ada", is_bot: bool = False) -> Comment:
         thread, now = self.thread(slug, number), self._now()
-        said = Comment(self._id(), author, body, now, now, is_bot=is_bot)
+        said = Comment(self._id(), author, body, now, now, is_bot=is_bot, thread=number)
         thread.comments.append(said)
         self._touch(thread, comment_count=len(thread.comments))
         return said
+
+    def edit_comment(self, slug: str, comment_id: int, *, body: str) -> None:
+        for thread in self.projects[slug].threads.values():
+            for place, said in enumerate(thread.comments):
+                if said.id == comment_id:
+                    thread.comments[place] = replace(said, body=body, updated_at=self._now())
+                    self._touch(thread)
 
     def delete_comment(self, slug: str, comment_id: int) -> None:
         for thread in self.projects[slug].threads.values():
@@ -139,14 +147,20 @@ class ForgeState:
         if left != thread.issue.labels:
             self._touch(thread, labels=left)
 
-    def set_open(self, slug: str, number: int, *, is_open: bool) -> None:
+    def set_open(self, slug: str, number: int, *, is_open: bool, actor: str = "ada") -> None:
         thread = self.thread(slug, number)
         if thread.pull is not None:
             if thread.pull.is_merged and is_open:
                 raise Invalid("a merged pull request cannot be reopened")
             thread.pull = replace(self._seen(self.projects[slug], thread), is_open=is_open)
         if thread.issue.is_open != is_open:
+            if is_open:
+                thread.reopened.append(actor)
             self._touch(thread, is_open=is_open)
+
+    def edit_issue(self, slug: str, number: int, **text: str) -> None:
+        """Its author, or somebody with write access, changes `title` or `body`."""
+        self._touch(self.thread(slug, number), **text)
 
     def delete_issue(self, slug: str, number: int) -> None:
         del self.projects[slug].threads[number]

@@ -215,6 +215,10 @@ class FakeService:
     async def block_task(self, key: TaskKey, *, why: str) -> Answer:
         return self._say(self._blocked(self._change(key), why), kind="task.blocked", words=f"blocked {key}: {why}")
 
+    async def comment_task(self, key: TaskKey, *, text: str) -> Answer:
+        task = self._change(key)
+        return self._say(task, kind="task.commented", words=f"the comment is on {key}: {text}")
+
     async def unblock_task(self, key: TaskKey) -> Answer:
         task = self._change(key)
         if task.status is not Status.BLOCKED:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
@@ -29,6 +30,7 @@ class MemoryStore:
         self.trouble: Exception | None = None
         self.writes = 0
         self.tasks: dict[TaskKey, Task] = {}
+        self.commands: dict[tuple[str, int, int], SettledCommand] = {}
         self.runs: dict[RunId, Run] = {}
         self.routes: list[tuple[TaskKey, Route, datetime]] = []
         self.verdicts: dict[RunId, Verdict] = {}
@@ -74,7 +76,14 @@ class MemoryStore:
         return self.tasks[key]
 
     async def change_status(
-        self, key: TaskKey, edge: Edge, *, event: Event, change: Change | None = None, labels_follow: bool = True
+        self,
+        key: TaskKey,
+        edge: Edge,
+        *,
+        event: Event,
+        change: Change | None = None,
+        labels_follow: bool = True,
+        command: SettledCommand | None = None,
     ) -> None:
         self._check()
         if not allows(edge.source, edge.target, edge.evidence):
@@ -83,12 +92,15 @@ class MemoryStore:
         if stored.status is not edge.source:
             raise Conflict(f"{key} is {stored.status.value}, not {edge.source.value}: not moved to {edge.target.value}")
         changed = None if change is None else _changed(stored, change)
+        if command is not None:
+            self._settle(command)
         self._append(event)
         fields = stored if changed is None else _with_fields(stored, changed, at=event.at)
         self.tasks[key] = replace(
             fields,
             status=edge.target,
             moving_to=edge.target if labels_follow else None,
+            moving_over=stored.passed_over if labels_follow else (),
             updated_at=max(fields.updated_at, event.at),
         )
 
@@ -96,8 +108,27 @@ class MemoryStore:
         self._check()
         stored = self._get_task(key)
         if stored.moving_to is not None:
-            self.tasks[key] = replace(stored, moving_to=None)
+            self.tasks[key] = replace(stored, moving_to=None, moving_over=())
             self.writes += 1
+
+    # commands
+
+    async def record_command(self, command: SettledCommand, *, event: Event) -> None:
+        self._check()
+        self._get_task(command.task)
+        self._settle(command)
+        self._append(event)
+
+    async def load_commands(self, *, limit: int = 5000) -> tuple[SettledCommand, ...]:
+        self._check()
+        found = sorted(self.commands.values(), key=lambda command: (command.at, command.comment, command.place))
+        return tuple(found[-limit:])
+
+    def _settle(self, command: SettledCommand) -> None:
+        name = (command.task.project, command.comment, command.place)
+        if name in self.commands:
+            raise Conflict(f"command {command.place} of comment {command.comment} is settled already")
+        self.commands[name] = command
 
     # runs
 
@@ -330,7 +361,13 @@ def _changed(stored: Task, change: Change) -> Task:
 
 
 def _with_fields(stored: Task, task: Task, *, at: datetime | None) -> Task:
-    changed = replace(task, status=stored.status, moving_to=stored.moving_to, updated_at=stored.updated_at)
+    changed = replace(
+        task,
+        status=stored.status,
+        moving_to=stored.moving_to,
+        moving_over=stored.moving_over,
+        updated_at=stored.updated_at,
+    )
     if changed == stored:
         return stored
     times = (stored.updated_at, task.updated_at, stored.updated_at if at is None else at)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.waiting import eventually
-from tests.whole.stage import APPROVE, Json, Stage, attempt, git, says, staged
+from tests.whole.stage import AGENTS, APPROVE, Json, Stage, attempt, git, says, staged
 
 RIGHT = attempt({"answer.txt": "42\n"})
 WRONG = attempt({"answer.txt": "41\n"})
@@ -207,6 +207,37 @@ async def test_a_question_is_answered_by_a_writer_alone():
         assert "Take 42." in prompt
         assert "Take 41." not in prompt
         assert "eve" in prompt, "that something is not shown is said"
+
+
+async def test_commands_in_comments_by_a_writer_alone_and_once_each():
+    async with staged() as stage:
+        number = await in_work(stage)
+
+        async def say(who: Any, body: str, on: int = number) -> None:
+            assert (await who.post(f"/issues/{on}/comments", json={"body": body})).status_code == 201
+
+        def settled() -> list[tuple[str, str, str]]:
+            rows = stage.rows("SELECT * FROM commands ORDER BY at, comment, place")
+            return [(row["verb"], row["author"], row["settlement"]) for row in rows]
+
+        await say(stage.eve, "/close")
+        await say(stage.bob, "> /close\n\n/agent nobody\n/stop")
+        await stage.until(number, "blocked")
+        assert stage.sessions() == []
+        (status,) = [text for text in await stage.comments(number) if "nightcrew:status" in text]
+        assert "`/stop`, as bob asked: done" in status
+        await stage.kill()
+        await say(stage.bob, f"/agent {AGENTS[0]}\n/unblock")
+        stage.serve()
+        task = await stage.until(number, "done")
+        assert task["merge_sha"], "it was not closed by a stranger"
+        assert stage.git("show", "main:half.txt") == "half", "what was done before the stop is kept"
+        assert stage.runs("author")[-1]["agent"] == AGENTS[0]
+        assert f"agent:{AGENTS[0]}" in await stage.labels(number)
+        assert sorted(settled()) == sorted([
+            ("close", "eve", "ignored"), ("agent", "bob", "refused"), ("stop", "bob", "done"),
+            ("agent", "bob", "done"), ("unblock", "bob", "done"),
+        ])  # fmt: skip
 
 
 async def test_declined_work_goes_to_a_person():

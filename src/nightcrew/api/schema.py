@@ -235,6 +235,10 @@ class BlockRequestBody(_Body):
     why: str = Field(min_length=1, max_length=4_000)
 
 
+class CommentBody(_Body):
+    text: str = Field(min_length=1, max_length=65_536)
+
+
 class PauseBody(_Body):
     project: str | None = Field(default=None, description="none: all of them")
 

@@ -112,6 +112,12 @@ async def block_task(service: Port, key: Key, request: schema.BlockRequestBody) 
     return render_answer(await service.block_task(key, why=request.why))
 
 
+@router.post(_ONE + "/comment", response_model=schema.AnswerBody, responses=_DONE)
+async def comment_task(service: Port, key: Key, request: schema.CommentBody) -> Json:
+    """Write a comment on the issue, as its person: it answers a question, and commands in it are obeyed."""
+    return render_answer(await service.comment_task(key, text=request.text))
+
+
 @router.post(_ONE + "/unblock", response_model=schema.AnswerBody, responses=_DONE)
 async def unblock_task(service: Port, key: Key) -> Json:
     """Let a blocked task go on."""

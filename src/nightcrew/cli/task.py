@@ -34,6 +34,8 @@ def build(parser: argparse.ArgumentParser) -> None:
     adding.add_argument("--label", metavar="LABEL", action="append", default=[], help="a further label; repeatable")
     blocking = _task(group.add("block", "keep a task from going on", block_task))
     blocking.add_argument("--why", metavar="TEXT", required=True, help="the reason, for whoever reads the issue")
+    commenting = _task(group.add("comment", "write a comment on the issue, as to answer a question", comment_task))
+    commenting.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
     for verb, words in _VERBS.items():
         _task(group.add(verb, words, _say(verb)))
 
@@ -87,6 +89,12 @@ def add_task(context: Context, options: argparse.Namespace) -> int:
 def block_task(context: Context, options: argparse.Namespace) -> int:
     client = context.client()
     return context.answer(client.post(task_path(resolve(context, options.task), "block"), {"why": options.why}))
+
+
+def comment_task(context: Context, options: argparse.Namespace) -> int:
+    client = context.client()
+    text = sys.stdin.read() if options.text == "-" else options.text
+    return context.answer(client.post(task_path(resolve(context, options.task), "comment"), {"text": text}))
 
 
 def resolve(context: Context, text: str) -> str:

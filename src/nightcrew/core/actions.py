@@ -5,7 +5,9 @@ same for the same effect, so that asking twice is asking once.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from nightcrew.core.command import SettledCommand
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.issue import Issue
@@ -33,7 +35,8 @@ class AdoptIssue:
 @dataclass(frozen=True, slots=True)
 class MoveStatus:
     """Change the status: row and event, then the labels. `block` is set with BLOCKED. `reset` starts the counting of
-    attempts and cycles anew (a person asked for it)."""
+    attempts and cycles anew (a person asked for it); `vouch` says that they ask for the issue's text as it is now.
+    `command` is recorded as settled with the row."""
 
     task: TaskKey
     source: Status
@@ -42,6 +45,8 @@ class MoveStatus:
     why: str
     block: Block | None = None
     reset: bool = False
+    vouch: bool = False
+    command: SettledCommand | None = None
 
     @property
     def key(self) -> str:
@@ -218,13 +223,14 @@ class MergePull:
 class FinishTask:
     """Close out: the merge is on the base (or the issue is closed). Close the issue, remove branch and workspace
     (salvaging what is unsaved), and move to `done`. `merged` tells the two apart. `as_seen`: the forge says so already,
-    by another machine's doing; only what is here is ended."""
+    by another machine's doing; only what is here is ended. `command` as with `MoveStatus`."""
 
     task: TaskKey
     source: Status
     merged: bool
     why: str
     as_seen: bool = False
+    command: SettledCommand | None = None
 
     @property
     def key(self) -> str:
@@ -284,6 +290,40 @@ class ReleaseClaim:
         return f"release:{self.task}"
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerCommand:
+    """Settle a command that moves nothing: put `label` on the issue in the place of others of its kind (`agent:`,
+    `model:`), if it has one, and record what came of it. `vouch` as with `MoveStatus`."""
+
+    task: TaskKey
+    command: SettledCommand
+    why: str
+    label: str = ""
+    vouch: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"answer:{self.task}:{self.command.comment}:{self.command.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class PassComments:
+    """Keep until when the comments of a project were read and every command in them settled."""
+
+    project: str
+    until_at: datetime
+    why: str
+
+    @property
+    def task(self) -> TaskKey:
+        """No task: the project itself."""
+        return TaskKey(self.project, 0)
+
+    @property
+    def key(self) -> str:
+        return f"pass:{self.project}"
+
+
 Action = (
     AdoptIssue
     | MoveStatus
@@ -303,6 +343,8 @@ Action = (
     | ClaimTask
     | RenewClaim
     | ReleaseClaim
+    | AnswerCommand
+    | PassComments
 )
 
 

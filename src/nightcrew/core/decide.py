@@ -13,7 +13,9 @@ from datetime import datetime, timedelta
 from nightcrew.core.actions import (
     Action,
     AdoptIssue,
+    AnswerCommand,
     MergePull,
+    PassComments,
     RecordRoute,
     RenewClaim,
     RunChecks,
@@ -33,6 +35,7 @@ from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
 from nightcrew.core.stage import Allowance, Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.asked import follow_command
 from nightcrew.core.step.blocked import step_blocked
 from nightcrew.core.step.hand import follow_hand
 from nightcrew.core.step.in_progress import step_in_progress
@@ -92,7 +95,8 @@ def decide(world: World) -> Decision:
             waits[key] = stage.wait
         actions += chosen
     for name in sorted(world.projects):
-        actions += [action for action in _intake(world, world.projects[name]) if action.key not in passed_over]
+        beside = (*_intake(world, world.projects[name]), *_pass_comments(world.projects[name]))
+        actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
 
 
@@ -125,9 +129,9 @@ def allocate(world: World) -> Allowance:
 
 
 def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> Stage:
-    """One task's step, given what is left of what all share: a person's hand first, then the runs that live, then
-    what its status asks for. A project that is not configured any more only has its runs ended; so has a task that
-    another machine took, which is left alone."""
+    """One task's step, given what is left of what all share: a person's hand first, then a person's command, then the
+    runs that live, then what its status asks for. A project that is not configured any more only has its runs ended; so
+    has a task that another machine took, which is left alone."""
     if project.is_removed:
         return follow_removed(world, view)
     taken = elsewhere(view)
@@ -136,6 +140,11 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
         return Stage(wait=taken) if rest is None else (Stage(wait=rest) if isinstance(rest, Wait) else act_on(rest))
     issue = view.issue
     hand = None if isinstance(issue, Unknown) else follow_hand(view, issue.value)
+    if isinstance(issue, Known) and issue.value is not None and (hand is None or not hand.actions):
+        asked = follow_command(world, view, issue.value)
+        if isinstance(asked, AnswerCommand):
+            return act_on(asked)
+        hand = hand if asked is None else act_on(asked)
     settles = hand is not None and any(isinstance(action, SettleLabels) for action in hand.actions)
     live = follow_live(world, view, wanted=hand is None or settles)
     if live is not None and not isinstance(live, Wait):
@@ -143,7 +152,7 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
     if isinstance(issue, Unknown):
         return Stage(wait=live) if live else wait_for("issue_unknown", f"its issue could not be read ({issue.why})")
     if hand is not None and (live is None or settles):
-        return replace(hand, wait=live)
+        return replace(hand, wait=live or hand.wait)
     if issue.value is None or hand is not None:
         return Stage(wait=live)
     case = Case(world, project, view, issue.value, allowance)
@@ -243,6 +252,17 @@ def _intake(world: World, project: ProjectWorld) -> list[Action]:
         if isinstance(action, AdoptIssue) and action.task not in known:
             found.append(action)
     return found
+
+
+def _pass_comments(project: ProjectWorld) -> tuple[PassComments, ...]:
+    """Keep how far the comments were read, unless a command in them waits."""
+    span = project.comments
+    if span is None or any(view.commands for view in project.tasks):
+        return ()
+    if span.kept_until is not None and span.kept_until >= span.read_until:
+        return ()
+    why = "all commands in the comments up to then are settled"
+    return (PassComments(project.settings.slug, span.read_until, why),)
 
 
 def _age(candidate: Candidate) -> tuple[int, datetime, int]:

@@ -60,6 +60,13 @@ def strip_hidden(text: str) -> tuple[str, int]:
     """Take out what a reader of the rendered page would not see: HTML comments outside code, zero-width and
     bidirectional characters. Returns the text and how many pieces were taken out."""
     visible, comments = strip_comments(text.replace("\r\n", "\n").replace("\r", "\n"))
-    visible, invisible = _INVISIBLE.subn("", visible)
+    visible, invisible = strip_invisible(visible)
+    return visible, comments + invisible
+
+
+def strip_invisible(text: str) -> tuple[str, int]:
+    """Take out zero-width and bidirectional characters, and controls; for texts that are shown as they are, like titles
+    and logs. Returns the text and how many of the first two were taken out."""
+    visible, invisible = _INVISIBLE.subn("", text)
     bidi = len(_BIDI.findall(visible))
-    return strip_controls(visible), comments + invisible + bidi
+    return strip_controls(visible), invisible + bidi

@@ -16,7 +16,7 @@ from nightcrew.core.model.pull import Remark
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
-from nightcrew.core.neutral import one_line, strip_controls, strip_hidden
+from nightcrew.core.neutral import one_line, strip_controls, strip_hidden, strip_invisible
 from nightcrew.core.prompt_check import FailedCheck, render_checks
 from nightcrew.core.prompt_resume import Resumed, render_resumed
 
@@ -81,20 +81,21 @@ class Prompt:
 
 def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
     """The prompt of a role."""
-    body, hidden_in_issue = strip_hidden(parts.issue.body)
+    body, hidden_in_body = strip_hidden(parts.issue.body)
+    title, hidden_in_title = strip_invisible(parts.issue.title)
     comments, hidden_in_comments = _comments(parts, budget)
     sections = [
         render_resumed(parts.resumed),
         _task_of(parts),
         _DATA,
-        _section("The issue", f"#{parts.issue.number} {one_line(parts.issue.title)}\n\n{cut(body, budget.issue)}"),
+        _section("The issue", f"#{parts.issue.number} {one_line(title)}\n\n{cut(body, budget.issue)}"),
     ]
     if comments:
         sections.append(_section("Comments of people with write access", comments))
     if parts.hidden_authors:
         names = ", ".join(_NOT_LOGIN.sub("_", name)[:40] for name in parts.hidden_authors[:20])
         sections.append(f"Comments of people without write access are not shown ({names}).")
-    hidden = hidden_in_issue + hidden_in_comments
+    hidden = hidden_in_title + hidden_in_body + hidden_in_comments
     if hidden:
         sections.append(f"{hidden} hidden pieces (HTML comments, invisible characters) were taken out of these texts.")
     match parts.role:
@@ -151,7 +152,7 @@ def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
         text = "\n".join(_remark(remark) for remark in parts.remarks)
         sections.append(_section("What people with write access remarked on your branch", cut(text, budget.findings)))
     if parts.checks:
-        text = render_checks(parts.checks, budget.checks)
+        text = strip_invisible(render_checks(parts.checks, budget.checks))[0]
         sections.append(_section("Checks that failed on your branch: make them pass", text))
     if parts.work:
         sections.append(_section("What stands on the branch already", cut(parts.work, budget.attempts)))
@@ -169,7 +170,7 @@ def _for_reviewer(parts: PromptInput, budget: PromptBudget) -> list[str]:
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)
         sections.append(_section("What an earlier review asked for", text))
     if parts.checks:
-        text = render_checks(parts.checks, budget.checks)
+        text = strip_invisible(render_checks(parts.checks, budget.checks))[0]
         sections.append(_section("Checks that failed on this head", text))
     sections.append(_section("The change", cut(strip_controls(parts.diff), 4 * budget.documents)))
     return sections

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import render_sha
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Role
@@ -16,7 +17,17 @@ MARK = "<!-- nightcrew:status -->"
 """Hidden in the one comment that Nightcrew keeps on an issue; it is known by its recorded id all the same."""
 
 _LASTING = frozenset(
-    {"no_agent", "agent_not_usable", "no_agent_usable", "no_reviewer", "gate_shut", "blocked", "cooling"}
+    {
+        "no_agent",
+        "agent_not_usable",
+        "no_agent_usable",
+        "no_reviewer",
+        "gate_shut",
+        "blocked",
+        "cooling",
+        "not_vouched",
+        "reopened",
+    }
 )
 
 
@@ -69,6 +80,8 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
         lines.append(f"- review of {render_sha(verdict.head_sha)} by {verdict.agent}: {verdict.decision.value}")
     if task.status in (Status.DONE, Status.BLOCKED) and view.runs:
         lines.append(f"- used: {describe_spent(spent_by(view.runs, since=task.reset_at))}")
+    if view.last_command is not None:
+        lines.append(f"- {_answer(view.last_command)}")
     if task.status is Status.BLOCKED and task.block is not None:
         lines.append(f"- **waits for a person**: {_shown(task.block.words, 1500)}")
         if task.block.answerable:
@@ -83,6 +96,14 @@ def render_pull_note(wait: Wait | None) -> str:
     if wait is None or wait.code != "gate_shut":
         return ""
     return f"{MARK}\n**Nightcrew** does not merge this yet: {_shown(wait.words, 1500)}. {wait.next}"
+
+
+def _answer(command: SettledCommand) -> str:
+    """What came of a command, without a word of it that acts again."""
+    given = one_line(forge_text(str(command.given)), 120).replace("`", "'")
+    end = {Settlement.DONE: "done", Settlement.REFUSED: "refused", Settlement.IGNORED: "ignored"}[command.settlement]
+    words = "" if command.words in ("", end) else f": {one_line(forge_text(command.words), 300)}"
+    return f"`{given}`, as {one_line(forge_text(command.author), 60)} asked: {end}{words}"
 
 
 def _doing(view: TaskView, agent: str) -> str:

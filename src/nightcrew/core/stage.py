@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nightcrew.core.actions import Action, MoveStatus
+from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.settings import ProjectSettings
@@ -59,6 +60,20 @@ class Case:
             slug = self.settings.slug
             return Wait("paused", f"{slug} is paused", f"Resume it with `nightcrew resume {slug}`.")
         return None
+
+    @property
+    def unvouched(self) -> Wait | None:
+        """Why no agent may be shown the issue, if its text is not what someone with write access asked for."""
+        vouched = self.view.vouched
+        if isinstance(vouched, Unknown):
+            return Wait("vouch_unknown", f"whether its author has write access is not known ({vouched.why})")
+        if vouched.value:
+            return None
+        return Wait(
+            "not_vouched",
+            "its title or text was changed after someone with write access had asked for it, and its author has none",
+            "Read it; then comment /retry to have it done as it stands now.",
+        )
 
 
 def act_on(*actions: Action) -> Stage:

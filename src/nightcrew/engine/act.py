@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     Action,
     ActionOutcome,
     AdoptIssue,
+    AnswerCommand,
     ClaimTask,
     CollectRun,
     Done,
@@ -23,6 +24,7 @@ from nightcrew.core.actions import (
     MergePull,
     MoveStatus,
     OutcomeOpen,
+    PassComments,
     PostVerdict,
     PublishWork,
     RecordRoute,
@@ -44,6 +46,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.engine.effect.check import run_checks
 from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim, why_not_ours
 from nightcrew.engine.effect.collect import collect_run, stop_run
+from nightcrew.engine.effect.command import answer_command, pass_comments
 from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
@@ -103,6 +106,10 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await renew_claim(means, action)
         case ReleaseClaim():
             return await release_claim(means, action)
+        case AnswerCommand():
+            return await answer_command(means, action)
+        case PassComments():
+            return await pass_comments(means, action)
         case _:
             assert_never(action)
 

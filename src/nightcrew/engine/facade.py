@@ -5,25 +5,29 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from nightcrew.core.actions import Done, MoveStatus
+from nightcrew.core.command import Command, Settlement, Verb
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import RunId, TaskKey
-from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Intake, Settings
-from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.neutral import one_line
+from nightcrew.core.render import MARK
+from nightcrew.core.step.asked import answer_command
 from nightcrew.engine.cooldown import clear_cooldowns
+from nightcrew.engine.effect.filing import file_issue
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.effect.status import vouch
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import PAUSED
 from nightcrew.engine.reading import Reader
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
 from nightcrew.ports.tracker import LabelSpec
 
-_REVIEW_BLOCKS = frozenset({"review_failed", "base_changed"})
 INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
 
 
@@ -101,11 +105,7 @@ class Facade:
         wanted = tuple(labels) if settings.intake is Intake.ALL else (settings.intake_label, *labels)
         if settings.intake is not Intake.ALL:
             await tracker.ensure_labels(project, {settings.intake_label: INTAKE_LABEL})
-        issue = await self._means.journal.effect(
-            "issue.create",
-            subject(TaskKey(project, 0)),
-            lambda: tracker.create_issue(project, title=title, body=body, labels=wanted),
-        )
+        issue = await file_issue(self._means, project, title=title, body=body, labels=wanted)
         self._means.observer.expire()
         self._loop.wake()
         key = TaskKey(project, issue.number)
@@ -126,33 +126,19 @@ class Facade:
         return Answer(True, f"{pull.head_sha[:10]} may be merged once its gate is open")
 
     async def retry_task(self, key: TaskKey) -> Answer:
-        task = await self._task(key)
-        if task.status is Status.NEW:
-            return Answer(False, f"{key} is new already")
-        return await self._move(task, Status.NEW, "a person asked to start anew", reset=True)
+        return await self._obey(key, Command(Verb.RETRY))
 
     async def stop_task(self, key: TaskKey) -> Answer:
         runs = await self._means.ports.store.load_runs(task=key, open_only=True)
         if not runs:
             raise Conflict(f"nothing works on {key}")
-        return await self.block_task(key, why="a person stopped it")
+        return await self._obey(key, Command(Verb.STOP))
 
     async def block_task(self, key: TaskKey, *, why: str) -> Answer:
-        task = await self._task(key)
-        if task.status in (Status.BLOCKED, Status.DONE):
-            return Answer(False, f"{key} is {task.status.value} already")
-        words = one_line(why, 500) or "a person blocked it"
-        return await self._move(task, Status.BLOCKED, words, block=Block("by_person", words))
+        return await self._obey(key, Command(Verb.BLOCK, one_line(why, 500)))
 
     async def unblock_task(self, key: TaskKey) -> Answer:
-        task = await self._task(key)
-        if task.status is not Status.BLOCKED:
-            raise Conflict(f"{key} is {task.status.value}, not blocked")
-        if task.block is not None and task.block.code in _REVIEW_BLOCKS and task.pull is not None:
-            target = Status.NEEDS_REVIEW
-        else:
-            target = Status.ROUTED if task.route is not None else Status.NEW
-        return await self._move(task, target, "a person unblocked it", reset=True)
+        return await self._obey(key, Command(Verb.UNBLOCK))
 
     async def close_task(self, key: TaskKey) -> Answer:
         await self._task(key)
@@ -162,6 +148,18 @@ class Facade:
         )
         self._after(key)
         return Answer(True, f"{key} is closed; what it did is kept")
+
+    async def comment_task(self, key: TaskKey, *, text: str) -> Answer:
+        await self._task(key)
+        if not text.strip() or text.startswith(MARK):
+            raise Invalid("a comment needs a text of its own")
+        tracker = self._means.forge(key).tracker
+        await self._means.journal.effect(
+            "comment.create", subject(key), lambda: tracker.create_comment(key.project, key.number, body=text)
+        )
+        self._means.observer.expire()
+        self._after(key)
+        return Answer(True, f"the comment is on {key}")
 
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
         project = project if project is None else self._reader.spell(project)
@@ -217,14 +215,22 @@ class Facade:
         self._loop.wake()
         return Answer(True, "looking now")
 
-    async def _move(
-        self, task: Task, target: Status, why: str, *, block: Block | None = None, reset: bool = False
-    ) -> Answer:
-        action = MoveStatus(task.key, task.status, target, Evidence.PERSON, why, block=block, reset=reset)
+    async def _obey(self, key: TaskKey, command: Command) -> Answer:
+        """A command of a person here comes to the same as one in a comment."""
+        task = await self._task(key)
+        action = answer_command(task, command, agents=tuple(self._means.settings.agents))
+        if isinstance(action, tuple):
+            settlement, words, _ = action
+            if command.verb is Verb.RETRY and settlement is Settlement.DONE:
+                await vouch(self._means, key)
+            if settlement is Settlement.REFUSED:
+                raise Conflict(f"{key}: {words}")
+            return Answer(False, f"{key}: {words}")
+        target = action.target if isinstance(action, MoveStatus) else Status.DONE
         outcome = await self._loop.actor.submit(action)
         if not isinstance(outcome, Done):
-            raise Conflict(f"{task.key} could not be moved to {target.value}: {outcome.why}")
-        return Answer(True, f"{task.key} is {target.value}")
+            raise Conflict(f"{key} could not be moved to {target.value}: {outcome.why}")
+        return Answer(True, f"{key} is {target.value}")
 
     async def _task(self, key: TaskKey) -> Task:
         task = await self._means.task(key)

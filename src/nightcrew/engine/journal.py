@@ -67,11 +67,12 @@ class Journal:
         make: Callable[[], Awaitable[T]],
         *,
         detail: str = "",
+        mark: str = "",
         timeout_s: float = 120.0,
     ) -> T:
         """Make one effect: intent, act, record. What `make` raises goes through, recorded as refused, or as unknown
-        where it may have taken effect."""
-        key = f"{kind}:{subject.task or ''}:{subject.run or ''}"
+        where it may have taken effect. `mark` ends the key of the entry, by which it can be found again."""
+        key = f"{kind}:{subject.task or ''}:{subject.run or ''}" + (f":{mark}" if mark else "")
         said = self._mask(detail)
         entry = await self._store.record_intent(
             key=key, kind=kind, task=subject.task, run=subject.run, detail=said, at=self._clock.now()

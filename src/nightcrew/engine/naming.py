@@ -26,4 +26,4 @@ def safe_project(slug: str) -> str:
     safe = _UNSAFE.sub("-", slug.replace("/", "_")).strip("-")[:60]
     if safe == f"{owner}_{name}" and "_" not in owner:
         return safe
-    return f"{safe}-{sha256(slug.encode()).hexdigest()[:6]}"
+    return f"{safe}-{sha256(slug.encode('utf-8', 'replace')).hexdigest()[:6]}"

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nightcrew.core.actions import Action
+from nightcrew.core.command import GivenCommand
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status, parse_status_labels
+from nightcrew.core.model.claim import ClaimView, Hold
 from nightcrew.core.model.issue import Issue
-from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.run import RunView
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
@@ -23,6 +24,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.engine.awake import Awake
 from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.ports import Ports
+from nightcrew.engine.view.comment import KEPT, CommentView
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.model_list import parse_lists
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
@@ -30,6 +32,7 @@ from nightcrew.engine.view.pull import PullReader
 from nightcrew.engine.view.record import Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
+from nightcrew.engine.view.sight import TaskSight, is_in_work, is_over, is_untold, needs_care
 
 PROJECT_TIMEOUT_S = 120.0
 PATIENCE_S = 3.0
@@ -39,19 +42,9 @@ LATE_S = 60.0
 """How much later than two intervals a look may come before the machine is thought to have slept."""
 TASKS_AT_ONCE = 6
 """Tasks of a project that are read at the same time. More would only queue at the forge's connections."""
-_IN_WORK = frozenset({Status.IN_PROGRESS, Status.NEEDS_REVIEW, Status.IN_REVIEW})
 
 PAUSED = "engine.paused"
 LAST_AGENT = "engine.last_agent"
-
-
-@dataclass(frozen=True, slots=True)
-class TaskSight:
-    """What the forge said of a task when it was last asked."""
-
-    issue: Observed[Issue | None]
-    pull: Observed[PullView | None]
-    answered: bool
 
 
 @dataclass(slots=True)
@@ -62,6 +55,7 @@ class ProjectMemory:
     claims: ClaimBook
     issues: IssueView
     pulls: PullReader
+    comments: CommentView
     sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
     facts: ProjectFacts | None = None
     candidates: tuple[Candidate, ...] = ()
@@ -162,6 +156,7 @@ class Observer:
                 memory.problem,
                 memory.facts.access if memory.facts is not None else "",
                 memory.facts.problem if memory.facts is not None else "",
+                memory.comments.memory.problem,
                 _describe_unclear(memory.candidates),
                 *memory.claims.problems(),
             )
@@ -245,6 +240,8 @@ class Observer:
                     await memory.issues.refresh()
                     others_at_work = _others_at_work(memory, tasks)
                     await memory.claims.refresh(self.project_settings(slug), others_at_work=others_at_work)
+                    kept = records.values.get(f"{KEPT}.{slug}")
+                    await memory.comments.refresh(kept, records.commands, now=self._ports.clock.now())
                     memory.read_at = now
                 await self._read_tasks(memory, tasks, dirty, due=due)
                 if due or dirty:
@@ -271,13 +268,16 @@ class Observer:
         async with asyncio.TaskGroup() as group:
             for task in tasks:
                 key, issue = task.key, listed.get(task.key.number)
+                is_asked = memory.comments.is_asked(task)
                 if not (due or key in dirty or (key not in memory.sights and task.status is not Status.DONE)):
                     continue
-                if _is_over(task) and issue is None and key not in dirty and not (first and _is_untold(task)):
-                    memory.sights.pop(key, None)
-                elif issue is None or key in dirty or _is_in_work(task):
+                if is_asked:
                     group.create_task(self._read_task(memory, task, None))
-                elif task.pull is not None or task.block is not None:
+                elif is_over(task) and issue is None and key not in dirty and not (first and is_untold(task)):
+                    memory.sights.pop(key, None)
+                elif issue is None or key in dirty or is_in_work(task):
+                    group.create_task(self._read_task(memory, task, None))
+                elif task.pull is not None or task.block is not None or needs_care(task, issue):
                     group.create_task(self._read_task(memory, task, issue))
                 else:
                     memory.sights[key] = TaskSight(Known(issue), Known(None), answered=False)
@@ -290,7 +290,14 @@ class Observer:
         touched = self._touched.get(task.key, 0)
         issue = Known(listed) if listed is not None else await memory.issues.read(task.key.number)
         pull = await memory.pulls.read(task)
-        sight = TaskSight(issue, pull, await memory.issues.answered(task))
+        found = issue.value if isinstance(issue, Known) else None
+        vouched: Observed[bool] = Known(True)
+        reopened: Observed[bool] = Known(True)
+        if found is not None:
+            vouched = await memory.issues.is_vouched(task, found)
+            if task.status is Status.DONE and found.is_open:
+                reopened = await memory.issues.reopened_by_writer(found)
+        sight = TaskSight(issue, pull, await memory.issues.answered(task), vouched, reopened)
         if self._touched.get(task.key, 0) == touched:
             # Otherwise something was done about it meanwhile, and this may be what was before.
             memory.sights[task.key] = sight
@@ -303,6 +310,7 @@ class Observer:
             if key.project != slug or (task.status is Status.DONE and not seen):
                 continue
             nothing = Unknown(memory.problem or "it has not been read yet")
+            claim = memory.claims.view(key.number, settings)
             sight = memory.sights.get(key, TaskSight(nothing, nothing, answered=False))
             views.append(
                 TaskView(
@@ -313,7 +321,11 @@ class Observer:
                     live=live.get(key, ()),
                     verdicts=records.verdicts.get(key, ()),
                     answered=sight.answered,
-                    claim=memory.claims.view(key.number, settings),
+                    claim=claim,
+                    commands=self._commands(memory, task, records, claim),
+                    last_command=records.last_commands.get(key),
+                    vouched=sight.vouched,
+                    reopened_by_writer=sight.reopened_by_writer,
                 )
             )
         base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)
@@ -323,7 +335,16 @@ class Observer:
             tasks=tuple(views),
             candidates=memory.candidates,
             paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
+            comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         )
+
+    def _commands(
+        self, memory: ProjectMemory, task: Task, records: Records, claim: Observed[ClaimView]
+    ) -> tuple[GivenCommand, ...]:
+        """The commands that wait for this machine: those about a task that another has are the other's."""
+        if isinstance(claim, Known) and claim.value.hold is Hold.ELSEWHERE:
+            memory.comments.drop(task)
+        return memory.comments.commands_of(task, records.commands)
 
     def _agents(self) -> Mapping[str, Observed[bool]]:
         now = self._ports.clock.monotonic()
@@ -343,6 +364,7 @@ class Observer:
             claims=ClaimBook(ports.claims, forge.scm, ports.clock, slug, ports.machine),
             reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
             issues=issues,
+            comments=CommentView(forge.tracker, issues, slug),
             pulls=PullReader(forge.scm, ports.workspace, ports.store, slug, may_write=issues.may_write),
         )
 
@@ -355,20 +377,6 @@ def _others_at_work(memory: ProjectMemory, tasks: list[Task]) -> bool:
     known = {task.key.number for task in tasks}
     others = (issue for number, issue in memory.issues.memory.issues.items() if number not in known)
     return any(set(parse_status_labels(issue.labels)) - {Status.NEW, Status.BLOCKED, Status.DONE} for issue in others)
-
-
-def _is_over(task: Task) -> bool:
-    return task.status is Status.DONE and task.moving_to is None
-
-
-def _is_untold(task: Task) -> bool:
-    """Whether a service died between finishing a task and saying so on its issue."""
-    return f"`{Status.DONE.value}`" not in task.told
-
-
-def _is_in_work(task: Task) -> bool:
-    """Whether its issue is read directly: lists lag, and what is at work must not."""
-    return task.status in _IN_WORK or task.moving_to is not None
 
 
 def _describe_unclear(candidates: tuple[Candidate, ...]) -> str:

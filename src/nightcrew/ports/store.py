@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from nightcrew.core.command import SettledCommand
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge
@@ -72,10 +73,26 @@ class Store(Protocol):
         ...
 
     async def change_status(
-        self, key: TaskKey, edge: Edge, *, event: Event, change: Change | None = None, labels_follow: bool = True
+        self,
+        key: TaskKey,
+        edge: Edge,
+        *,
+        event: Event,
+        change: Change | None = None,
+        labels_follow: bool = True,
+        command: SettledCommand | None = None,
     ) -> None:
-        """Move the status along `edge`, with its event, and apply `change` to the other fields, in one transaction.
-        `labels_follow` sets `moving_to`. Conflict if the stored status is not the edge's source."""
+        """Move the status along `edge`, with its event, apply `change` to the other fields, and record `command` as
+        settled, in one transaction. `labels_follow` sets `moving_to`. Conflict if the stored status is not the edge's
+        source, or the command was settled before: then nothing is changed."""
+        ...
+
+    async def record_command(self, command: SettledCommand, *, event: Event) -> None:
+        """A command that moved nothing is settled. Conflict if it was before; Missing if there is no such task."""
+        ...
+
+    async def load_commands(self, *, limit: int = 5000) -> tuple[SettledCommand, ...]:
+        """Oldest first; the newest that many."""
         ...
 
     async def settle_status(self, key: TaskKey) -> None:

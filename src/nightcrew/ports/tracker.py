@@ -45,6 +45,11 @@ class Tracker(Protocol):
         """All comments, oldest first."""
         ...
 
+    async def list_updated_comments(self, project: str, *, known_at: datetime) -> tuple[Comment, ...]:
+        """Comments on any issue or pull request of the project (the conversation, not remarks on lines) that were
+        written or edited at or after `known_at`, newest change first. Overlap is the caller's affair."""
+        ...
+
     async def create_issue(self, project: str, *, title: str, body: str, labels: tuple[str, ...] = ()) -> Issue:
         """Open an issue. Not idempotent."""
         ...
@@ -75,6 +80,10 @@ class Tracker(Protocol):
 
     async def find_label_actor(self, project: str, number: int, name: str) -> str | None:
         """Who last put this label on the issue, from its timeline; None if the timeline does not tell."""
+        ...
+
+    async def find_reopener(self, project: str, number: int) -> str | None:
+        """Who last opened this issue again, from its timeline; None if the timeline does not tell."""
         ...
 
     async def fetch_permission(self, project: str, login: str) -> Permission:

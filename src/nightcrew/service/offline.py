@@ -134,6 +134,9 @@ class OfflineService:
     async def close_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be closed")
 
+    async def comment_task(self, key: TaskKey, *, text: str) -> Answer:
+        _refuse(f"{key} cannot be commented on ({len(text)} characters)")
+
     def subscribe(self) -> AsyncIterator[Event]:
         _refuse("there is nothing to follow")
 

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from nightcrew.core import actions, failures, ids, known, lifecycle, reason
+from nightcrew.core import actions, command, failures, ids, known, lifecycle, reason
 from nightcrew.core.decide import decide
 from nightcrew.core.errors import NightcrewError
 from nightcrew.core.model import claim, cooldown, issue, pull, report, route, run, settings, task, verdict, world
@@ -18,6 +18,7 @@ from nightcrew.service.dump import to_plain
 
 _MODULES = (
     actions,
+    command,
     failures,
     ids,
     known,

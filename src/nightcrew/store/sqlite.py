@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from aiosqlite import Connection
 
+from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Denied
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
@@ -22,6 +23,7 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Change, Effect, Validator
+from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
 from nightcrew.store import event as events
@@ -121,16 +123,37 @@ class SqliteStore:
         return await self._write(lambda db: tasks.update_task(db, key, change, event=event))
 
     async def change_status(
-        self, key: TaskKey, edge: Edge, *, event: Event, change: Change | None = None, labels_follow: bool = True
+        self,
+        key: TaskKey,
+        edge: Edge,
+        *,
+        event: Event,
+        change: Change | None = None,
+        labels_follow: bool = True,
+        command: SettledCommand | None = None,
     ) -> None:
         """Missing if there is no such task; Bug if the table of transitions has no such edge. Without
         `labels_follow`, `moving_to` is cleared: a person's labels are right already."""
         await self._write(
-            lambda db: tasks.change_status(db, key, edge, event=event, change=change, labels_follow=labels_follow)
+            lambda db: tasks.change_status(
+                db, key, edge, event=event, change=change, labels_follow=labels_follow, command=command
+            )
         )
 
     async def settle_status(self, key: TaskKey) -> None:
         await self._write(lambda db: tasks.settle_status(db, key))
+
+    # commands
+
+    async def record_command(self, command: SettledCommand, *, event: Event) -> None:
+        async def body(db: Connection) -> None:
+            await tasks.get_task(db, command.task)
+            await commands.record_command(db, command, event=event)
+
+        await self._write(body)
+
+    async def load_commands(self, *, limit: int = 5000) -> tuple[SettledCommand, ...]:
+        return await self._read(lambda db: commands.load_commands(db, limit=limit))
 
     # runs
 

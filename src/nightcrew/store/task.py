@@ -5,6 +5,7 @@ from datetime import datetime
 
 from aiosqlite import Connection
 
+from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
@@ -12,6 +13,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.task import Block, Task
 from nightcrew.ports.store import Change
+from nightcrew.store import command as commands
 from nightcrew.store import event as events
 from nightcrew.store.codec import (
     parse_enum,
@@ -58,6 +60,7 @@ async def record_task(connection: Connection, task: Task, *, event: Event) -> bo
     status: dict[str, Value] = {
         "status": task.status.value,
         "moving_to": None if task.moving_to is None else task.moving_to.value,
+        "moving_over": _render_statuses(task.moving_over),
     }
     await insert(connection, "tasks", _where(task.key) | status | _render(task))
     await events.record_event(connection, event)
@@ -74,7 +77,14 @@ async def update_task(connection: Connection, key: TaskKey, change: Change, *, e
 
 
 async def change_status(
-    connection: Connection, key: TaskKey, edge: Edge, *, event: Event, change: Change | None, labels_follow: bool
+    connection: Connection,
+    key: TaskKey,
+    edge: Edge,
+    *,
+    event: Event,
+    change: Change | None,
+    labels_follow: bool,
+    command: SettledCommand | None,
 ) -> None:
     if not allows(edge.source, edge.target, edge.evidence):
         raise Bug(f"no move {edge.source.value} → {edge.target.value} because {edge.evidence.value}")
@@ -84,17 +94,24 @@ async def change_status(
     move: dict[str, Value] = {
         "status": edge.target.value,
         "moving_to": edge.target.value if labels_follow else None,
+        "moving_over": _render_statuses(stored.passed_over if labels_follow else ()),
         "updated_at": render_time(max(stored.updated_at, event.at)),
     }
     await update(connection, "tasks", move, where=_where(key))
     if change is not None:
         await _save_fields(connection, _changed(stored, change), stored=stored, at=event.at)
+    if command is not None:
+        await commands.record_command(connection, command, event=None)
     await events.record_event(connection, event)
+
+
+def _render_statuses(statuses: tuple[Status, ...]) -> str:
+    return render_json(tuple(status.value for status in statuses))
 
 
 async def settle_status(connection: Connection, key: TaskKey) -> None:
     if (await get_task(connection, key)).moving_to is not None:
-        await update(connection, "tasks", {"moving_to": None}, where=_where(key))
+        await update(connection, "tasks", {"moving_to": None, "moving_over": "[]"}, where=_where(key))
 
 
 async def save_route(connection: Connection, key: TaskKey, route: Route, *, at: datetime) -> None:
@@ -111,7 +128,8 @@ def _changed(stored: Task, change: Change) -> Task:
 
 
 async def _save_fields(connection: Connection, task: Task, *, stored: Task, at: datetime | None) -> None:
-    if replace(task, status=stored.status, moving_to=stored.moving_to, updated_at=stored.updated_at) == stored:
+    with_status = replace(task, status=stored.status, moving_to=stored.moving_to, moving_over=stored.moving_over)
+    if replace(with_status, updated_at=stored.updated_at) == stored:
         return
     times = (stored.updated_at, task.updated_at, stored.updated_at if at is None else at)
     await update(connection, "tasks", _render(replace(task, updated_at=max(times))), where=_where(task.key))
@@ -140,6 +158,8 @@ def _render(task: Task) -> dict[str, Value]:
         "comment_id": task.comment_id,
         "told": task.told,
         "reset_at": render_optional_time(task.reset_at),
+        "vouched": task.vouched,
+        "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
     }
@@ -168,6 +188,9 @@ def _parse(row: Row) -> Task:
         comment_id=row["comment_id"],
         told=row["told"],
         reset_at=parse_optional_time(row["reset_at"]),
+        adopted_at=parse_optional_time(row["adopted_at"]),
+        vouched=row["vouched"],
+        moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 
 

@@ -133,6 +133,8 @@ async def test_blocking_says_why(tmp_path):
     async with asked(service, tmp_path) as client:
         without = await client.post(f"{_ONE}/block", json={"why": ""})
         await client.post(f"{_ONE}/block", json={"why": "wait for the release"})
+        said = await client.post(f"{_ONE}/comment", json={"text": "Take 42."})
+        assert "Take 42." in said.json()["words"]
     assert without.status_code == 422
     block = service.tasks[key].block
     assert block is not None

@@ -160,6 +160,7 @@ async def test_block_needs_a_reason(tmp_path):
     async with shell(service, tmp_path) as person:
         assert "--why" in await person.refused("task", "block", "42", code=2)
         await person.said("task", "block", "42", "--why", "wait; rm -rf / $(x)")
+        assert "Take 42; $(x)" in await person.said("task", "comment", "42", "Take 42; $(x)")
     block = service.tasks[key].block
     assert block is not None
     assert block.words == "wait; rm -rf / $(x)"

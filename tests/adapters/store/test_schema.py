@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nightcrew.core.command import Settlement, Verb
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.route import Complexity, RouteSource
@@ -71,6 +72,17 @@ def insert_effect(database: sqlite3.Connection, value: str) -> None:
     )
 
 
+COMMAND = "INSERT INTO commands VALUES ('o/r', 1, ?, 0, ?, '', '', 0, ?, '', 0)"
+
+
+def insert_verb(database: sqlite3.Connection, value: str) -> None:
+    database.execute(COMMAND, (sum(value.encode()), value, "done"))
+
+
+def insert_settlement(database: sqlite3.Connection, value: str) -> None:
+    database.execute(COMMAND, (sum(value.encode()), "retry", value))
+
+
 class EffectState(Enum):
     INTENT = "intent"
     DONE = "done"
@@ -88,6 +100,8 @@ class EffectState(Enum):
         (insert_decision, Decision),
         (insert_complexity, Complexity),
         (insert_effect, EffectState),
+        (insert_verb, Verb),
+        (insert_settlement, Settlement),
     ],
 )
 def test_a_closed_set_of_words_is_the_models(database, insert, words):

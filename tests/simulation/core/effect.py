@@ -8,11 +8,13 @@ from nightcrew.core.actions import (
     AcceptPerson,
     Action,
     AdoptIssue,
+    AnswerCommand,
     ClaimTask,
     CollectRun,
     FinishTask,
     MergePull,
     MoveStatus,
+    PassComments,
     PostVerdict,
     PublishWork,
     RecordRoute,
@@ -74,6 +76,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _tell(sim, action)
         case ClaimTask() | RenewClaim() | ReleaseClaim():
             raise AssertionError("there is one machine in this world, and no claims")
+        case AnswerCommand() | PassComments():
+            raise Refuse("nobody writes comments here")
 
 
 def advance(sim: Simulated, key: str) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from hashlib import sha256
 
 GHOST = "ghost"
 """The name shown for a deleted account. It never matches an allow list."""
@@ -41,10 +42,16 @@ class Issue:
     def has_label(self, name: str) -> bool:
         return name.strip().lower() in {label.lower() for label in self.labels}
 
+    @property
+    def text_mark(self) -> str:
+        """A digest of title and text, to tell whether they are still what somebody read."""
+        return sha256(f"{self.title}\0{self.body}".encode("utf-8", "replace")).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on an issue or pull request. `id` is the forge's own number."""
+    """A comment on an issue or pull request. `id` is the forge's own number, `thread` the number of the issue or pull
+    request that it stands on."""
 
     id: int
     author: str
@@ -52,3 +59,4 @@ class Comment:
     created_at: datetime
     updated_at: datetime
     is_bot: bool = False
+    thread: int = 0

@@ -24,7 +24,10 @@ class Task:
     `attempts` counts author runs since the last `reset_at`, `cycles` the reviews that asked for changes.
     `started_from` is the base SHA that the branch began at; `pull` the number of its pull request; `approved_sha` a
     person's word for exactly that head. `tried` are agents whose run of this task failed, the last one last. `told`
-    is what the comment on the issue (`comment_id`) says."""
+    is what the comment on the issue (`comment_id`) says. `adopted_at` is the issue's own time when it became a task:
+    what was said before is not about it. `vouched` is the mark of the text that someone with write access asked for.
+    `moving_over` are the statuses that moves whose labels are not yet right (`moving_to`) went through: their labels
+    are Nightcrew's own, any other is a person's."""
 
     key: TaskKey
     title: str
@@ -47,3 +50,11 @@ class Task:
     comment_id: int | None = None
     told: str = ""
     reset_at: datetime | None = None
+    adopted_at: datetime | None = None
+    vouched: str = ""
+    moving_over: tuple[Status, ...] = ()
+
+    @property
+    def passed_over(self) -> tuple[Status, ...]:
+        """What a move away from here goes over, with the moves before it that are not finished."""
+        return tuple(dict.fromkeys((*self.moving_over, self.status)))

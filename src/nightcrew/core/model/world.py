@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nightcrew.core.actions import Action
+from nightcrew.core.command import GivenCommand, SettledCommand
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
@@ -23,7 +24,10 @@ class TaskView:
     """One task. `runs` are all its runs, oldest first; `live` those not yet collected, with what is seen of them.
     `issue` is Unknown when it could not be read, Known(None) when it is gone (deleted or transferred). `pull` is
     Known(None) when the task has none. `verdicts` oldest first. `answered` is true when a person with write access
-    commented after the task was blocked with a question. `claim` tells which machine has it."""
+    commented after the task was blocked with a question. `claim` tells which machine has it. `commands` are those in
+    comments that are not settled, oldest first; `last_command` is the newest that was answered. `vouched` is whether
+    the issue's text is what someone with write access asked for, or its author's own who has it; `reopened_by_writer`
+    is looked for only where the task is done and its issue open."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -33,6 +37,10 @@ class TaskView:
     verdicts: tuple[Verdict, ...] = ()
     answered: bool = False
     claim: Observed[ClaimView] = Known(NO_CLAIMS)
+    commands: tuple[GivenCommand, ...] = ()
+    last_command: SettledCommand | None = None
+    vouched: Observed[bool] = Known(True)
+    reopened_by_writer: Observed[bool] = Known(True)
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""
@@ -64,15 +72,26 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class CommentSpan:
+    """Until when comments were read (by the forge's times), and the time that is kept, from which on they are read
+    after a restart; None if none is kept yet."""
+
+    read_until: datetime
+    kept_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectWorld:
-    """One project. `base_ref` is the default branch as the forge names it (or as configured). `is_removed`: it is not
-    configured any more, and is here for its runs that are still open; its issues are not looked at."""
+    """One project. `base_ref` is the default branch as the forge names it (or as configured). `comments` is None while
+    they could not be read. `is_removed`: it is not configured any more, and is here for its runs that are still open;
+    its issues are not looked at."""
 
     settings: ProjectSettings
     base_ref: Observed[str]
     tasks: tuple[TaskView, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     paused: bool = False
+    comments: CommentSpan | None = None
     is_removed: bool = False
 
 

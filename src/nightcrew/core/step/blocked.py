@@ -13,6 +13,9 @@ def step_blocked(case: Case) -> Stage:
         why = f"pull request #{pull.value.pull.number} is merged"
         return act_on(FinishTask(task.key, task.status, merged=True, why=why))
     reason = task.block
+    if _is_put_right(case):
+        why = "its pull request is open again, on the branch that it was made for"
+        return act_on(MoveStatus(task.key, task.status, Status.NEEDS_REVIEW, Evidence.PERSON, why, reset=True))
     if reason is not None and reason.answerable and case.view.answered:
         target = Status.ROUTED if task.route is not None else Status.NEW
         why = "a person with write access answered"
@@ -24,3 +27,13 @@ def step_blocked(case: Case) -> Stage:
         else ("Put it right and set status:new or status:routed, or use `nightcrew task retry` or `unblock`.")
     )
     return wait_for("blocked", words, next_step)
+
+
+def _is_put_right(case: Case) -> bool:
+    """Whether a person took back what they had done to the pull request, for which the task was blocked."""
+    reason, pull = case.task.block, case.view.pull
+    if reason is None or reason.code not in ("pull_closed", "base_changed"):
+        return False
+    if not isinstance(pull, Known) or pull.value is None or not pull.value.pull.is_open:
+        return False
+    return case.task.base_ref in ("", pull.value.pull.base_ref)

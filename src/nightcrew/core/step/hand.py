@@ -4,8 +4,16 @@ from nightcrew.core.actions import AcceptPerson, FinishTask, MoveStatus, SettleL
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import TaskView
+from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Stage, act_on
+
+_REOPENED = Wait(
+    "reopened",
+    "its issue was opened again, and not by anybody who is known to have write access",
+    "Someone with write access sets status:new, or comments /retry, to have it done anew.",
+)
 
 
 def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
@@ -22,18 +30,31 @@ def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
         merged = pull is not None and pull.is_merged
         why = f"pull request #{task.pull} is merged" if merged else "its issue was closed"
         return act_on(FinishTask(task.key, task.status, merged=merged, why=why))
-    if task.moving_to is not None:
+    if task.moving_to is not None and len(foreign_statuses(task, issue)) != 1:
         return act_on(SettleLabels(task.key, task.status, f"the move to {task.status.value} was cut short"))
     return _follow_label(view, issue)
+
+
+def foreign_statuses(task: Task, issue: Issue) -> tuple[Status, ...]:
+    """The statuses on an issue that an unfinished move of Nightcrew's cannot have put or left there. None where it is
+    not known which ones it went through."""
+    if task.moving_to is None or not task.moving_over:
+        return ()
+    own = {task.status, task.moving_to, *task.moving_over}
+    return tuple(status for status in parse_status_labels(issue.labels) if status not in own)
 
 
 def _follow_label(view: TaskView, issue: Issue) -> Stage | None:
     task = view.task
     seen = parse_status_labels(issue.labels)
+    if task.moving_to is not None:
+        seen = foreign_statuses(task, issue)  # the others are what an unfinished move left, and go with it
     others = [status for status in seen if status is not task.status]
     if task.status is Status.DONE and not others:
+        if view.reopened_by_writer != Known(True):
+            return Stage(wait=_REOPENED)
         why = "its issue was opened again"
-        return act_on(MoveStatus(task.key, task.status, Status.NEW, Evidence.PERSON, why, reset=True))
+        return act_on(MoveStatus(task.key, task.status, Status.NEW, Evidence.PERSON, why, reset=True, vouch=True))
     if seen == (task.status,):
         return None
     if len(others) != 1:

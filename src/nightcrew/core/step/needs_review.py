@@ -25,6 +25,8 @@ def step_needs_review(case: Case) -> Stage:
         return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
     if case.paused:
         return Stage(checks, case.paused)
+    if case.unvouched is not None:
+        return Stage(checks, case.unvouched)
     answer = choose_reviewer(case.world, case.settings, case.view, pull, slots=case.allowance.slots)
     match answer:
         case StartRun():

@@ -10,6 +10,8 @@ def step_new(case: Case) -> Stage:
     """Record a route, ask a router for one, or say what keeps it."""
     if case.paused:
         return Stage(wait=case.paused)
+    if case.unvouched is not None:
+        return Stage(wait=case.unvouched)
     why_full = case.allowance.slots.why_full(case.settings.slug, case.world.settings.router.agent)
     answer = choose_route(case.world, case.view, case.issue, after=case.allowance.last_agent, why_no_slot=why_full)
     if isinstance(answer, Wait):

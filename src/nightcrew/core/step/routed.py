@@ -19,6 +19,8 @@ def step_routed(case: Case) -> Stage:
         return ended
     if case.paused:
         return Stage(wait=case.paused)
+    if case.unvouched is not None:
+        return Stage(wait=case.unvouched)
     if case.issue.has_label(NO_AGENT_LABEL):
         return wait_for("no_agent", f"the label {NO_AGENT_LABEL!r} keeps agents away", "Take the label off.")
     spent = out_of_attempts(case.view, case.settings.attempts)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nightcrew.core.command import is_only_commands
 from nightcrew.core.diffstat import summarize_diff
-from nightcrew.core.errors import Missing, PortError
+from nightcrew.core.errors import Conflict, Missing, PortError
 from nightcrew.core.ids import Sha, render_sha
+from nightcrew.core.known import Known
 from nightcrew.core.model.issue import Comment
 from nightcrew.core.model.pull import CheckState, Remark
 from nightcrew.core.model.report import AuthorReport, Decision
@@ -92,6 +94,8 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
     key = run.task
     project = means.project(key)
     issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
+    if await means.observer.issues_of(key.project).is_vouched(task, issue) != Known(True):
+        raise Conflict("the issue's text is not what someone with write access asked for")
     shown, hidden = await _comments(means, task)
     verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
     parts = PromptInput(
@@ -139,7 +143,8 @@ async def _comments(means: Means, task: Task) -> tuple[tuple[Comment, ...], tupl
     hidden: list[str] = []
     for comment in await tracker.list_comments(task.key.project, task.key.number):
         if await issues.is_shown(comment, task):
-            shown.append(comment)
+            if not is_only_commands(comment.body):  # those are for Nightcrew, and nothing to work on
+                shown.append(comment)
         elif comment.id != task.comment_id:
             hidden.append(comment.author)
     return tuple(shown), tuple(dict.fromkeys(hidden))

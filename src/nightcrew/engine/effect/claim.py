@@ -15,6 +15,7 @@ from nightcrew.core.actions import (
     Done,
     FinishTask,
     MergePull,
+    PassComments,
     PublishWork,
     Refused,
     ReleaseClaim,
@@ -38,7 +39,7 @@ FRESH_S = 60.0
 async def why_not_ours(means: Means, action: Action) -> str:
     """Why an action must not be made by this machine; empty if its task is claimed by it, or nothing is claimed."""
     match action:
-        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
+        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim() | PassComments():
             return ""
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""

@@ -40,6 +40,7 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
         event=event,
         change=lambda stored: replace(stored, block=None),
         labels_follow=not action.as_seen,
+        command=action.command,
     )
     if not action.as_seen:
         await set_status_label(means, task.key, Status.DONE)

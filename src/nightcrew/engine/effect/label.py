@@ -4,6 +4,7 @@ from nightcrew.core.errors import Invalid, Missing
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.step.hand import foreign_statuses
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.ports.tracker import LabelSpec
 
@@ -20,10 +21,14 @@ LABELS: dict[str, LabelSpec] = {
 
 async def set_status_label(means: Means, key: TaskKey, status: Status) -> None:
     """Make the labels on the issue say exactly `status`, look, and record that they do. An issue that is not found is
-    fine: the move stays unfinished until the issue is seen again, or its task is done."""
+    fine: the move stays unfinished until the issue is seen again, or its task is done. A status that a person has set
+    meanwhile is left as it is: the next look takes it over."""
     tracker = means.forge(key).tracker
     try:
         issue = await tracker.fetch_issue(key.project, key.number)
+        if len(foreign_statuses(await means.task(key), issue)) == 1:
+            means.observer.note(key, issue)
+            return
         if not _says(issue, status):
             issue = await _change(means, key, issue, status)
     except Missing:

@@ -14,6 +14,7 @@ from nightcrew.core.actions import (
 )
 from nightcrew.core.branch import branch_name
 from nightcrew.core.errors import Missing
+from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
@@ -43,7 +44,10 @@ async def adopt_issue(means: Means, action: AdoptIssue) -> ActionOutcome:
         updated_at=now,
         priority=action.priority,
         moving_to=Status.NEW if is_new else None,
+        moving_over=(Status.NEW,) if is_new else (),
         branch=branch,
+        adopted_at=issue.updated_at,
+        vouched=issue.text_mark,
     )
     event = means.event("task.adopted", action.why, task=action.task, title=issue.title)
     is_unknown = await means.ports.store.record_task(task, event=event)
@@ -67,7 +71,7 @@ async def move_status(means: Means, action: MoveStatus) -> ActionOutcome:
         return Refused("its issue is closed; reopen it to have it done anew")
     if task.status is action.source:
         await _write_move(means, task, action)
-    elif task.status is not action.target:
+    elif task.status is not action.target or action.command is not None:
         return Refused(f"its status is {task.status.value} by now")
     await set_status_label(means, action.task, action.target)
     return Done()
@@ -78,9 +82,10 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
     block = replace(action.block, at=means.ports.clock.now()) if action.block is not None else None
     last = await _last_author(means, task) if action.evidence is Evidence.RUN_FAILED else ""
     reset = await _reset(means, task) if action.reset else None
+    vouched = await read_mark(means, task.key) if action.vouch else ""
 
     def change(stored: Task) -> Task:
-        changed = replace(stored, block=block)
+        changed = replace(stored, block=block, vouched=vouched or stored.vouched)
         if action.evidence is Evidence.CHANGES_REQUESTED:
             changed = replace(changed, cycles=stored.cycles + 1)
         if last:
@@ -89,7 +94,7 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
         return reset(changed) if reset is not None else changed
 
     event = means.status_event(action.task, step, action.why)
-    await means.ports.store.change_status(action.task, step, event=event, change=change)
+    await means.ports.store.change_status(action.task, step, event=event, change=change, command=action.command)
 
 
 async def _last_author(means: Means, task: Task) -> str:
@@ -117,6 +122,20 @@ async def _reset(means: Means, task: Task) -> Change:
     return change
 
 
+async def read_mark(means: Means, key: TaskKey) -> str:
+    """The mark of the issue's text as it is now."""
+    issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
+    means.observer.note(key, issue)
+    return issue.text_mark
+
+
+async def vouch(means: Means, key: TaskKey) -> None:
+    """Someone with write access asks for the text as it is now."""
+    mark = await read_mark(means, key)
+    event = means.event("task.vouched", "a person asked for it as it is now", task=key)
+    await means.ports.store.update_task(key, lambda stored: replace(stored, vouched=mark), event=event)
+
+
 async def settle_labels(means: Means, action: SettleLabels) -> ActionOutcome:
     """Finish a move, if the store still says so."""
     task = await means.task(action.task)
@@ -137,7 +156,7 @@ async def accept_person(means: Means, action: AcceptPerson) -> ActionOutcome:
     reset = await _reset(means, task)
 
     def change(stored: Task) -> Task:
-        fresh = reset(stored)
+        fresh = replace(reset(stored), vouched=issue.text_mark)
         return replace(fresh, route=None) if action.target is Status.NEW else fresh
 
     event = means.status_event(action.task, step, action.why)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from nightcrew.core.command import is_only_commands
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.issue import GHOST, Comment, Issue
@@ -42,6 +43,11 @@ class IssueView:
         self._clock = clock
         self._project = project
         self.memory = IssueMemory()
+
+    @property
+    def newest_at(self) -> datetime | None:
+        """The newest change of an issue that was seen, by the forge's time."""
+        return self.memory.newest_at if self.memory.issues else None
 
     async def refresh(self) -> None:
         """Bring the list of issues up to date; raises PortError and changes nothing if it could not be read whole."""
@@ -102,12 +108,15 @@ class IssueView:
         return tuple(found)
 
     async def answered(self, task: Task) -> bool:
-        """Whether a person with write access commented since the task was blocked with a question."""
+        """Whether a person with write access commented since the task was blocked with a question. A comment that holds
+        nothing but commands answers nothing."""
         if task.block is None or not task.block.answerable or task.block.at is None:
             return False
         try:
             comments = await self._tracker.list_comments(self._project, task.key.number)
             for comment in comments:
+                if is_only_commands(comment.body):
+                    continue
                 if comment.created_at > task.block.at and await self.is_shown(comment, task):
                     return True
         except PortError:
@@ -118,6 +127,27 @@ class IssueView:
         """Whether a comment is a person's with write access: known by permission, and not one of Nightcrew's own."""
         is_own = comment.id == task.comment_id or comment.body.startswith(MARK)
         return not is_own and not comment.is_bot and await self.may_write(comment.author)
+
+    async def is_vouched(self, task: Task, issue: Issue) -> Observed[bool]:
+        """Whether an issue's text is what someone with write access asked for. The text of an author who has it can be
+        changed by such people alone."""
+        if task.vouched in ("", issue.text_mark):
+            return Known(True)
+        try:
+            return Known(await self.may_write(issue.author))
+        except PortError as error:
+            return Unknown(str(error))
+
+    async def reopened_by_writer(self, issue: Issue) -> Observed[bool]:
+        """Whether the one who last opened an issue again has write access. Not told is not yes."""
+        key = (issue.number, f"reopened@{issue.updated_at.isoformat()}")
+        try:
+            if key not in self.memory.askers:
+                self.memory.askers[key] = await self._tracker.find_reopener(self._project, issue.number)
+            actor = self.memory.askers[key]
+            return Unknown("its timeline does not tell who") if actor is None else Known(await self.may_write(actor))
+        except PortError as error:
+            return Unknown(str(error))
 
     async def may_write(self, login: str) -> bool:
         """Whether an account has write access, kept for ten minutes."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.run import Run
@@ -13,12 +14,15 @@ from nightcrew.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """One consistent reading. `tasks` holds done ones as well, so that a reopened issue is known again."""
+    """One consistent reading. `tasks` holds done ones as well, so that a reopened issue is known again. `commands` are
+    the settled ones by project, comment and place; `last_commands` the newest of each task that was answered."""
 
     tasks: Mapping[TaskKey, Task] = field(default_factory=dict)
     runs: Mapping[TaskKey, tuple[Run, ...]] = field(default_factory=dict)
     verdicts: Mapping[TaskKey, tuple[Verdict, ...]] = field(default_factory=dict)
     cooldowns: tuple[Cooldown, ...] = ()
+    commands: Mapping[tuple[str, int, int], SettledCommand] = field(default_factory=dict)
+    last_commands: Mapping[TaskKey, SettledCommand] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -47,4 +51,15 @@ class RecordView:
         verdicts: dict[TaskKey, tuple[Verdict, ...]] = {}
         for verdict in await store.load_verdicts():
             verdicts[verdict.task] = (*verdicts.get(verdict.task, ()), verdict)
-        return Records(tasks, runs, verdicts, await store.load_cooldowns(), await store.load_values("engine."))
+        commands = await store.load_commands()
+        return Records(
+            tasks=tasks,
+            runs=runs,
+            verdicts=verdicts,
+            cooldowns=await store.load_cooldowns(),
+            commands={(command.task.project, command.comment, command.place): command for command in commands},
+            last_commands={
+                command.task: command for command in commands if command.settlement is not Settlement.IGNORED
+            },
+            values=await store.load_values("engine."),
+        )

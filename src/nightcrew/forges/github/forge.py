@@ -103,6 +103,9 @@ class GitHubForge:
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         return await comment.list_all(self._api, project, number)
 
+    async def list_updated_comments(self, project: str, *, known_at: datetime) -> tuple[Comment, ...]:
+        return await comment.list_updated(self._api, project, known_at=known_at)
+
     async def create_issue(self, project: str, *, title: str, body: str, labels: tuple[str, ...] = ()) -> Issue:
         return await issue.create(self._api, project, title=title, body=body, labels=labels)
 
@@ -126,6 +129,9 @@ class GitHubForge:
 
     async def find_label_actor(self, project: str, number: int, name: str) -> str | None:
         return await label.find_actor(self._api, project, number, name)
+
+    async def find_reopener(self, project: str, number: int) -> str | None:
+        return await issue.find_reopener(self._api, project, number)
 
     async def fetch_permission(self, project: str, login: str) -> Permission:
         return await user.fetch_permission(self._api, project, login)

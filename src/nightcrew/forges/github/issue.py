@@ -10,6 +10,7 @@ from nightcrew.forges.github.body import fit_body, fit_title
 from nightcrew.forges.github.field import Json
 from nightcrew.forges.github.page import PER_PAGE, Listing, walk
 from nightcrew.forges.github.repository import fetch_home
+from nightcrew.forges.github.timeline import list_happenings
 
 
 def parse_issue(raw: Json) -> Issue:
@@ -83,6 +84,12 @@ async def create(api: Api, project: str, *, title: str, body: str, labels: tuple
     sent = {"title": fit_title(title), "body": fit_body(body), "labels": list(labels)}
     answer = await api.write("POST", api.of(project, "/issues"), sent, repeatable=False)
     return api.parse(answer, parse_issue)
+
+
+async def find_reopener(api: Api, project: str, number: int) -> str | None:
+    """The actor of the last `reopened` event in the timeline."""
+    actors = [one.actor for one in await list_happenings(api, project, number) if one.kind == "reopened"]
+    return actors[-1] if actors else None
 
 
 async def set_open(api: Api, project: str, number: int, *, is_open: bool) -> None:

@@ -4,12 +4,11 @@ replaced, since that loses what others add at the same time."""
 from collections.abc import Mapping
 
 from nightcrew.core.errors import Invalid, Missing
-from nightcrew.core.model.issue import GHOST
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api, segment
 from nightcrew.forges.github.classify import parse_complaint
-from nightcrew.forges.github.field import Json
 from nightcrew.forges.github.page import PER_PAGE, Listing
+from nightcrew.forges.github.timeline import list_happenings
 from nightcrew.ports.tracker import LabelSpec
 
 MOST_ON_ISSUE = 100
@@ -56,20 +55,7 @@ async def remove(api: Api, project: str, number: int, name: str) -> None:
 
 async def find_actor(api: Api, project: str, number: int, name: str) -> str | None:
     """The actor of the last `labeled` event of that name in the timeline."""
-    url = api.of(project, f"/issues/{number}/timeline", per_page=PER_PAGE)
     wanted = name.strip().casefold()
-    events = await api.list(Listing(url, _parse_labelled, key=_event_key))
-    actors = [actor for label, actor in events if label.casefold() == wanted]
+    happenings = await list_happenings(api, project, number)
+    actors = [one.actor for one in happenings if one.kind == "labeled" and one.label.casefold() == wanted]
     return actors[-1] if actors else None
-
-
-def _parse_labelled(raw: Json) -> tuple[str, str] | None:
-    """Label and actor of a `labeled` event; None for any other event."""
-    if field.text(raw, "event") != "labeled":
-        return None
-    return field.text(field.child(raw, "label"), "name"), field.login(raw, "actor") or GHOST
-
-
-def _event_key(raw: Json) -> str:
-    # Events in a timeline are of many kinds: some have no id (commits, cross-references), none lacks all of these.
-    return ":".join(str(raw.get(name, "")) for name in ("event", "id", "node_id", "sha", "created_at"))
