@@ -11,6 +11,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, MergeAnswer, MergeRefused, Required, ReviewState
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, ProjectSettings
+from nightcrew.engine.act import UNKNOWN_PAUSE_S
 from tests.engine.approved import in_review, with_merge
 from tests.engine.part import PERSON, PROJECT, STRANGER
 from tests.engine.stage import Stage
@@ -132,7 +133,7 @@ async def test_a_merge_without_an_answer_that_took_no_effect_is_made_again(tmp_p
     await stage.act(merge)
     await stage.settle()
     assert stage.count("merge_pull") == 1
-    await stage.later(10)
+    await stage.later(UNKNOWN_PAUSE_S)
     assert stage.task(key).status is Status.DONE
     assert stage.count("merge_pull") == 2
 
