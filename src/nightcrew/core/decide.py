@@ -95,7 +95,7 @@ def decide(world: World) -> Decision:
             waits[key] = stage.wait
         actions += chosen
     for name in sorted(world.projects):
-        beside = (*_intake(world, world.projects[name]), *_pass_comments(world.projects[name]))
+        beside = (*_intake(world, world.projects[name]), *_pass_comments(world, world.projects[name]))
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
 
@@ -254,10 +254,11 @@ def _intake(world: World, project: ProjectWorld) -> list[Action]:
     return found
 
 
-def _pass_comments(project: ProjectWorld) -> tuple[PassComments, ...]:
-    """Keep how far the comments were read, unless a command in them waits."""
+def _pass_comments(world: World, project: ProjectWorld) -> tuple[PassComments, ...]:
+    """Keep how far the comments were read, unless a command in them waits, or the service is about to end: what was
+    read is then read again, which does no harm."""
     span = project.comments
-    if span is None or any(view.commands for view in project.tasks):
+    if span is None or world.draining or any(view.commands for view in project.tasks):
         return ()
     if span.kept_until is not None and span.kept_until >= span.read_until:
         return ()
