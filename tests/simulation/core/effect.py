@@ -76,8 +76,10 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _tell(sim, action)
         case ClaimTask() | RenewClaim() | ReleaseClaim():
             raise AssertionError("there is one machine in this world, and no claims")
-        case AnswerCommand() | PassComments():
-            raise Refuse("nobody writes comments here")
+        case AnswerCommand():
+            return _answer(sim, action)
+        case PassComments():
+            raise Refuse("comments are read whole each time here")
 
 
 def advance(sim: Simulated, key: str) -> bool:
@@ -133,9 +135,21 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
                 changed = replace(changed, tried=tried)
         if action.reset:
             changed = _reset(sim, changed)
+        if action.command is not None:
+            sim.settle_command(number, action.command)
         change_status(sim, number, action.target, action.evidence, changed)
     yield
     yield from set_label(sim, number, action.target)
+
+
+def _answer(sim: Simulated, action: AnswerCommand) -> Effect:
+    number, label = action.task.number, action.label
+    if label and number in sim.issues:
+        kind = label.partition(":")[0] + ":"
+        others = tuple(old for old in sim.issues[number].labels if old.startswith(kind))
+        sim.set_labels(number, add=(label,), remove=others)
+        yield
+    sim.settle_command(number, action.command)
 
 
 def _reset(sim: Simulated, task: Task) -> Task:
@@ -270,7 +284,8 @@ def _finish(sim: Simulated, action: FinishTask) -> Effect:
         return
     if action.merged and (task.pull is None or not sim.pulls[task.pull].is_merged):
         raise Refuse("the pull request is not merged")
-    check_finish(sim, number)
+    if action.command is None:
+        check_finish(sim, number)
     sim.set_open(number, is_open=False)
     yield
     check_removal(sim, number)
@@ -278,6 +293,8 @@ def _finish(sim: Simulated, action: FinishTask) -> Effect:
     yield
     task = sim.tasks[number]
     early = task.status in (Status.NEW, Status.ROUTED, Status.IN_PROGRESS)
+    if action.command is not None:
+        sim.settle_command(number, action.command)
     evidence = Evidence.MERGED if action.merged and not early else Evidence.FINISHED
     change_status(sim, number, Status.DONE, evidence, replace(task, block=None))
     yield

@@ -1,5 +1,6 @@
 """The people: they file issues, meddle, answer after a while, and clean up what they are asked to."""
 
+from nightcrew.core.command import Command, Verb
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.task import Task
 from tests.simulation.core.hand import ISSUE_ACTS, PULL_ACTS, touch_issue, touch_pull
@@ -64,6 +65,9 @@ class People:
             touch_pull(sim, pull, what)
             self._did(sim.owner[pull], f"{what} on #{pull}")
         elif issues and scene.chance(0.3):
+            number = scene.rng.choice(issues)
+            self._comment(number)
+        elif issues and scene.chance(0.4):
             number, status = scene.rng.choice(issues), scene.rng.choice(list(Status))
             sim.set_status_by_hand(number, status, cleanly=scene.chance(0.5))
             self._did(number, f"set status {status.value}")
@@ -73,6 +77,17 @@ class People:
             self._did(number, what)
         else:
             self._pause()
+
+    def _comment(self, number: int) -> None:
+        scene = self.scene
+        verb = scene.rng.choice(list(Verb))
+        names = {Verb.AGENT: (*scene.sim.settings.agents, "nobody"), Verb.MODEL: ("ann-big", "other")}
+        command = Command(verb, scene.rng.choice(names[verb]) if verb in names else "")
+        by_writer = scene.chance(0.7)
+        if by_writer and verb is Verb.CLOSE:
+            scene.sim.ended_by_hand.add(number)
+        scene.sim.comment(number, command, by_writer=by_writer)
+        self._did(number, f"comments {command}" + ("" if by_writer else " (a stranger)"))
 
     def _pause(self) -> None:
         sim = self.scene.sim
@@ -121,6 +136,8 @@ class People:
             self._open_gate(number, task)
         elif code in ("no_agent", "agent_not_usable"):
             touch_issue(sim, number, "agents")
+            chosen = tuple(label for label in sim.issues[number].labels if label.startswith(("agent:", "model:")))
+            sim.set_labels(number, remove=chosen)
         elif code == "no_reviewer" or (code == "blocked" and scene.chance(0.15)):
             touch_issue(sim, number, "close")
         elif task.block is not None and task.block.answerable and scene.chance(0.8):

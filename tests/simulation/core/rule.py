@@ -4,6 +4,7 @@ Broken, with the rule's name."""
 from datetime import datetime
 
 from nightcrew.core.actions import AcceptPerson, Action, CollectRun, MergePull, MoveStatus, StartRun
+from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.decide import Decision, is_exclusive
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known
@@ -82,6 +83,7 @@ def check_wait(key: TaskKey, wait: Wait) -> None:
 
 def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
     number = action.task.number
+    _check_command(sim, action)
     match action:
         case StartRun():
             _check_chosen(sim, now, action)
@@ -93,7 +95,11 @@ def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
         case AcceptPerson():
             hold(number in sim.by_hand, "a person's hand is a person's", action.key)
         case MoveStatus(source=Status.BLOCKED, evidence=Evidence.PERSON):
+            if action.command is not None:
+                return
             block = sim.tasks[number].block
+            if block is not None and block.code in ("pull_closed", "base_changed"):
+                return
             answered_at = sim.answers.get(number)
             answered = block is not None and block.at is not None and answered_at is not None and answered_at > block.at
             hold(answered, "only a person unblocks", action.key)
@@ -101,9 +107,26 @@ def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
             pass
 
 
+def _check_command(sim: Simulated, action: Action) -> None:
+    """What a command asks for is done once, and for people with write access alone."""
+    command = getattr(action, "command", None)
+    if not isinstance(command, SettledCommand):
+        return
+    hold(command.comment not in sim.settled, "each command once", action.key)
+    if command.settlement is not Settlement.IGNORED:
+        hold(_is_writers(sim, action.task.number, command), "no stranger commands", action.key)
+
+
+def _is_writers(sim: Simulated, number: int, command: SettledCommand) -> bool:
+    given = [given for given in sim.commands.get(number, ()) if given.comment == command.comment]
+    return bool(given) and given[0].by_writer == Known(True)
+
+
 def _check_chosen(sim: Simulated, now: datetime, action: StartRun) -> None:
     for row in sim.cooldowns.values():
-        covers = row.covers(action.agent, action.model)
+        # A guessed one that was set in what is the future now is void: the clock was set back since.
+        is_void = row.count > 0 and row.since_at is not None and row.since_at > now
+        covers = row.covers(action.agent, action.model) and not is_void
         hold(not covers or row.until_at <= now, "no cooldown ignored", action.key, action.agent, row)
     said_at = sim.vendor_says.get((action.agent, action.model), now)
     hold(said_at <= now, "no cooldown ignored", action.key, action.agent, "its vendor said", said_at)

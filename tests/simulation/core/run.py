@@ -1,6 +1,7 @@
 """Starting, ending and collecting runs in the simulated world, as in `nightcrew.engine.effect`."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from nightcrew.core.actions import (
     CollectRun,
@@ -40,11 +41,19 @@ def start_run(sim: Simulated, action: StartRun) -> Effect:
     name = f"{number}-{action.role.value}-{action.attempt}"
     run = Run(
         RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
-        f"nc-{name}", f"runs/{name}", sim.now, action.deadline_s, action.head_sha, resumes=action.resumes,
+        f"nc-{name}", f"runs/{name}", _next_moment(sim, number), action.deadline_s, action.head_sha,
+        resumes=action.resumes,
     )  # fmt: skip
     runs.append(run)
     yield
     yield from _bring_up(sim, run)
+
+
+def _next_moment(sim: Simulated, number: int) -> datetime:
+    """Now, or just after the last thing that counts for the order of runs, if the clock was set back since."""
+    reset_at = sim.tasks[number].reset_at
+    known = [run.created_at for run in sim.runs[number]] + ([reset_at] if reset_at is not None else [])
+    return max([sim.now, *(at + timedelta(microseconds=1) for at in known)])
 
 
 def resume_start(sim: Simulated, action: ResumeStart) -> Effect:

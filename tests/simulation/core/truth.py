@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from operator import is_
 
 from nightcrew.core.actions import Action
+from nightcrew.core.command import Command, GivenCommand, SettledCommand, Settlement
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
@@ -43,6 +44,7 @@ class Sight:
     issue: Observed[Issue | None]
     pull: Observed[PullView | None]
     answered: bool
+    commands: tuple[GivenCommand, ...] = ()
 
 
 @dataclass(slots=True)
@@ -82,6 +84,10 @@ class Simulated:
     wrote: dict[Sha, frozenset[str]] = field(default_factory=dict)
     cooldowns: dict[tuple[str, str | None, FailureKind], Cooldown] = field(default_factory=dict)
     answers: dict[int, datetime] = field(default_factory=dict)
+    commands: dict[int, list[GivenCommand]] = field(default_factory=dict)
+    settled: dict[int, SettledCommand] = field(default_factory=dict)
+    """By the id of their comment."""
+    last_command: dict[int, SettledCommand] = field(default_factory=dict)
     vendor_says: dict[tuple[str, str], datetime] = field(default_factory=dict)
     """Until when a vendor said that an agent and model cannot be used, as far as Nightcrew has been told."""
     missing_programs: set[str] = field(default_factory=set)
@@ -132,7 +138,8 @@ class Simulated:
         block = task.block
         asked_at = block.at if block is not None and block.answerable else None
         answered = asked_at is not None and self.answers.get(number, asked_at) > asked_at
-        self.sights[number] = Sight(Known(issue), self.see_pull(number), answered)
+        commands = tuple(self.commands.get(number, ()))
+        self.sights[number] = Sight(Known(issue), self.see_pull(number), answered, commands)
 
     def see_pull(self, number: int) -> Observed[PullView | None]:
         task = self.tasks[number]
@@ -187,7 +194,7 @@ class Simulated:
             self.look(number)
         sight, task = self.sights[number], self.tasks[number]
         runs, verdicts = self.runs.get(number, ()), self.verdicts.get(number, ())
-        last = (sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None)
+        last = (sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled))
         kept = self.kept_views.get(number)
         if kept is not None and all(map(is_, kept[0], last)):
             return kept[1]
@@ -199,6 +206,8 @@ class Simulated:
             live=self.see_runs(number),
             verdicts=tuple(verdicts),
             answered=sight.answered,
+            commands=tuple([given for given in sight.commands if given.comment not in self.settled]),
+            last_command=self.last_command.get(number),
         )
         if not view.live:
             self.kept_views[number] = (last, view)
@@ -336,6 +345,21 @@ class Simulated:
             self.ended_by_hand.add(number)
         others = tuple(old.label for old in Status if old is not status) if cleanly else ()
         self.set_labels(number, add=(status.label,), remove=others)
+
+    def comment(self, number: int, command: Command, *, by_writer: bool) -> None:
+        """Somebody comments with a command."""
+        self.count += 1
+        author = "olga" if by_writer else "stranger"
+        given = GivenCommand(command, self.count, 0, author, self.now, Known(by_writer))
+        self.commands.setdefault(number, []).append(given)
+
+    def settle_command(self, number: int, command: SettledCommand) -> None:
+        """It is recorded what came of it; a stranger's is not answered."""
+        if command.comment in self.settled:
+            raise Refuse("it is settled already")
+        self.settled[command.comment] = command
+        if command.settlement is not Settlement.IGNORED:
+            self.last_command[number] = command
 
     def set_open(self, number: int, *, is_open: bool) -> None:
         if number in self.issues:
