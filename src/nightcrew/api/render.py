@@ -23,6 +23,7 @@ from nightcrew.ports.service import (
     ServiceStatus,
     TaskDetail,
     TaskSummary,
+    WebhookStatus,
 )
 
 Json = dict[str, object]
@@ -159,6 +160,19 @@ def render_status(status: ServiceStatus) -> Json:
         "home": status.home,
         "pid": status.pid,
         "draining": status.draining,
+        "webhook": _webhook(status.webhook),
+    }
+
+
+def _webhook(webhook: WebhookStatus | None) -> Json | None:
+    if webhook is None:
+        return None
+    return {
+        "address": webhook.address,
+        "taken": webhook.taken,
+        "refused": webhook.refused,
+        "last_at": render_moment(webhook.last_at),
+        "problem": webhook.problem,
     }
 
 

@@ -309,6 +309,14 @@ class ProjectsBody(_Body):
     projects: list[ProjectBody]
 
 
+class WebhookBody(_Body):
+    address: str = Field(description="where deliveries are listened for; empty: not at the moment")
+    taken: int = Field(description="deliveries with a valid signature since the start")
+    refused: int = Field(description="deliveries without one")
+    last_at: Moment | None
+    problem: str
+
+
 class StatusBody(_Body):
     version: str
     running: bool
@@ -323,6 +331,7 @@ class StatusBody(_Body):
     home: str
     pid: int
     draining: bool = Field(description="takes no new work, and ends when no run lives any more")
+    webhook: WebhookBody | None = Field(description="none: deliveries are not listened for")
 
 
 class ConfigBody(_Body):

@@ -24,6 +24,8 @@ def show_status(context: Context, _options: argparse.Namespace) -> int:
     terminal.line(terminal.paint(_sentence(status, now=context.now), "bold"))
     for problem in status["problems"]:
         terminal.line(terminal.paint(f"  ! {clean(problem)}", "blocked"))
+    if status["webhook"] is not None:
+        terminal.line(f"  {webhook_sentence(status['webhook'], now=context.now)}")
     terminal.line()
     print_projects(context, status["projects"])
     if status["agents"]:
@@ -45,6 +47,15 @@ def _sentence(status: Json, *, now: float) -> str:
         f"Nightcrew {version} {state} (pid {status['pid']}, home {home}), "
         f"started {render_when(status['started_at'], now)}; {ticks}{following}"
     )
+
+
+def webhook_sentence(webhook: Json, *, now: float) -> str:
+    """What became of the webhook listener, and of what it was sent."""
+    if not webhook["address"]:
+        return f"webhooks: does not listen ({clean(webhook['problem']) or 'it is being started'})"
+    last = render_when(webhook["last_at"], now) if webhook["last_at"] else "none yet"
+    counts = f"{webhook['taken']} taken, {webhook['refused']} refused for their signature"
+    return f"webhooks: listens at {clean(webhook['address'])}; last delivery {last}; {counts}"
 
 
 def _print_agents(context: Context, agents: list[Json]) -> None:

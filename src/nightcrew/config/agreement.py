@@ -7,6 +7,7 @@ from nightcrew.config.build import KNOWN_FORGES
 from nightcrew.config.document import Path
 from nightcrew.config.file import ConfigFile
 from nightcrew.config.problem import Where, nearest
+from nightcrew.config.value import is_loopback
 from nightcrew.core.errors import Problem
 from nightcrew.core.model.settings import RouterMode
 
@@ -22,6 +23,7 @@ def find_disagreements(
         *_forges(file, values, where=where),
         *_router(file, where),
         *_adapters(file, where, adapters=adapters),
+        *_webhook(file, where),
     ]
 
 
@@ -63,6 +65,17 @@ def _adapters(file: ConfigFile, where: Where, *, adapters: Collection[str] | Non
         if adapters is not None and adapter not in adapters:
             path: Path = ("agents", name, "adapter") if agent.adapter else ("agents", name)
             yield _unknown(where(path), "adapter", adapter, known=adapters)
+
+
+def _webhook(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    given = file.webhook
+    if not given.listen:
+        return
+    if not given.secret:
+        yield Problem(where(("webhook", "secret")), "is missing", "deliveries that nobody signed are not taken")
+    if not given.allow_remote and not is_loopback(given.listen):
+        hint = "listen on 127.0.0.1, or set `webhook.allow_remote: true`"
+        yield Problem(where(("webhook", "listen")), "other machines can reach that address", hint)
 
 
 def _unknown(where: str, what: str, name: str, *, known: Collection[str]) -> Problem:

@@ -21,6 +21,7 @@ from nightcrew.core.model.settings import (
     RouterSettings,
     Settings,
     SetupCommand,
+    WebhookSettings,
 )
 
 KNOWN_FORGES = ("github", "local")
@@ -57,6 +58,7 @@ def build_settings(
         cooldowns=build_cooldowns(file.cooldowns),
         interval_s=file.interval,
         sandbox=file.sandbox,
+        webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
         generation=generation,
     )
 

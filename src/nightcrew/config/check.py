@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from nightcrew.config.secret import find_exposure, looks_secret, secret_file
+from nightcrew.config.value import is_loopback
 from nightcrew.config.variable import find_unknown_variables
 from nightcrew.core.errors import Problem
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, ReviewAllow, Settings
@@ -82,6 +83,8 @@ def _programs(settings: Settings, around: Surroundings) -> Iterator[Problem]:
 
 def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
     references = {f"forges.{name}.token": forge.token for name, forge in settings.forges.items() if forge.token}
+    if settings.webhook.listen:
+        references["webhook.secret"] = settings.webhook.secret
     for agent in settings.agents.values():
         for name, value in agent.env.items():
             where = f"agents.{agent.name}.env.{name}"
@@ -109,6 +112,8 @@ def _servers(settings: Settings, _around: Surroundings) -> Iterator[Problem]:
         parts = urlsplit(forge.base_url)
         if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
             yield Problem(f"forges.{name}.base_url", "the token travels unencrypted", "use https")
+    if settings.webhook.listen and not is_loopback(settings.webhook.listen):
+        yield Problem("webhook.listen", "other machines can reach it", "only the secret tells GitHub from them")
 
 
 def _merging(settings: Settings, _around: Surroundings) -> Iterator[Problem]:

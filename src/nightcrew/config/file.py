@@ -14,6 +14,7 @@ from nightcrew.config.value import (
     Folders,
     ForgeName,
     Hosts,
+    Listen,
     ModelName,
     Models,
     OneLine,
@@ -35,12 +36,14 @@ from nightcrew.core.model.settings import (
     RouterSettings,
     SandboxKind,
     Settings,
+    WebhookSettings,
 )
 
 _AGENT = AgentSettings("", "")
 _FORGE = ForgeSettings("")
 _ROUTER = RouterSettings()
 _LIMITS = Limits()
+_WEBHOOK = WebhookSettings()
 _DAY_S = 86_400
 _RUN: dict[str, Any] = {"ge": 1, "le": _DAY_S}
 
@@ -95,6 +98,19 @@ class ForgeKeys(Section):
     )
 
 
+class WebhookKeys(Section):
+    """Deliveries of webhooks, which have the service look at once. See webhook.md."""
+
+    listen: Listen = key(
+        "Where to listen for them, as `127.0.0.1:PORT` (port 0: a free one); empty: nowhere.", _WEBHOOK.listen
+    )
+    secret: TokenReference = key(
+        "What they are signed with, as `env:NAME` or `file:PATH`; read when it starts to listen. Needed with `listen`.",
+        _WEBHOOK.secret,
+    )
+    allow_remote: Truth = key("Whether `listen` may be an address that other machines reach.", _WEBHOOK.allow_remote)
+
+
 class RouterKeys(Section):
     """Who gets a task that no label decides."""
 
@@ -141,6 +157,7 @@ class ConfigFile(Section):
     forges: Annotated[dict[ForgeName, ForgeKeys], BeforeValidator(_nothing_is_empty)] = key(
         "The servers, by name. One that a project uses stays as it was opened until a restart.", {}
     )
+    webhook: WebhookKeys = key("Deliveries of webhooks, which have the service look at once.", WebhookKeys())
     router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
     limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())
     sandbox: SandboxKind = key(

@@ -36,6 +36,11 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "timeout": render_duration(router.timeout_s),
         },
         "forges": {name: _forge(forge) for name, forge in settings.forges.items()},
+        "webhook": {
+            "listen": settings.webhook.listen,
+            "secret": settings.webhook.secret,
+            "allow_remote": settings.webhook.allow_remote,
+        },
         "agents": {name: _agent(agent) for name, agent in settings.agents.items()},
         "projects": [_project(project) for project in settings.projects.values()],
     }

@@ -2,7 +2,9 @@
 
 import re
 import shlex
+from ipaddress import ip_address
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -136,6 +138,27 @@ def _url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _listen(value: str) -> str:
+    if not value:
+        return value
+    try:
+        parts = urlsplit(f"//{value}")
+        if parts.hostname != "localhost":
+            ip_address(parts.hostname or "")
+        whole = parts.port is not None and parts.netloc == value and parts.username is None
+    except ValueError:
+        whole = False
+    if not whole:
+        raise bad_value(f"{_shown(value)} is not a place to listen at; write 127.0.0.1:PORT")
+    return value
+
+
+def is_loopback(listen: str) -> bool:
+    """Whether a place to listen at is reached from this machine alone."""
+    host = urlsplit(f"//{listen}").hostname or ""
+    return host == "localhost" or ip_address(host).is_loopback
+
+
 def _address(value: str) -> str:
     if _EMAIL.fullmatch(value.replace("{agent}", "agent")) is None or re.search(r"[{}]", value.replace("{agent}", "")):
         raise bad_value(f"{_shown(value)} is not an address; {{agent}} stands for the agent's name")
@@ -208,6 +231,7 @@ Folders = Annotated[tuple[Folder, ...], BeforeValidator(_listed, json_schema_inp
 Host = Annotated[str, _matching(_HOST, "is not the name of a host; write `api.example.com` or `host:port`")]
 Hosts = Annotated[tuple[Host, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Url = Annotated[str, AfterValidator(_url)]
+Listen = Annotated[str, AfterValidator(_listen)]
 Address = Annotated[str, AfterValidator(_address)]
 AgentName = Annotated[str, _matching(_AGENT, "is not a name: small letters, digits, - and _, at most 31")]
 ForgeName = Annotated[str, _matching(_AGENT, "is not a name: small letters, digits, - and _, at most 31")]

@@ -25,7 +25,7 @@ from nightcrew.engine.awake import Awake
 from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.comment import KEPT, CommentView
-from nightcrew.engine.view.issue import IssueView
+from nightcrew.engine.view.issue import IssueView, describe_unclear
 from nightcrew.engine.view.model_list import parse_lists
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
@@ -62,8 +62,14 @@ class ProjectMemory:
     problem: str = ""
     read_at: float | None = None
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
+    asked: int = 0
+    """How often somebody asked for it to be read anew."""
     is_first: bool = True
     """Nothing has been read yet since the start."""
+
+    def note_read(self, at: float, asked: int) -> None:
+        """It was read, from that moment on. Who asked meanwhile may have meant something newer."""
+        self.read_at = at if self.asked == asked else None
 
 
 class Observer:
@@ -118,10 +124,12 @@ class Observer:
         if key.project in self._projects:
             self._projects[key.project].sights.pop(key, None)
 
-    def expire(self) -> None:
-        """Read everything again at the next look."""
-        for memory in self._projects.values():
-            memory.read_at = None
+    def expire(self, project: str | None = None) -> None:
+        """Read everything, or one project, again at the next look."""
+        for slug, memory in self._projects.items():
+            if project is None or project == slug:
+                memory.read_at = None
+                memory.asked += 1
 
     def note(self, key: TaskKey, issue: Issue) -> None:
         """Nightcrew has just seen this issue itself."""
@@ -157,7 +165,7 @@ class Observer:
                 memory.facts.access if memory.facts is not None else "",
                 memory.facts.problem if memory.facts is not None else "",
                 memory.comments.memory.problem,
-                _describe_unclear(memory.candidates),
+                describe_unclear(memory.candidates),
                 *memory.claims.problems(),
             )
         ]
@@ -232,6 +240,7 @@ class Observer:
     async def _look_at(self, memory: ProjectMemory, slug: str, records: Records, dirty: frozenset[TaskKey]) -> None:
         now = self._ports.clock.monotonic()
         due = memory.read_at is None or now - memory.read_at >= self._settings.interval_s
+        asked = memory.asked
         tasks = [task for task in records.tasks.values() if task.key.project == slug]
         try:
             async with asyncio.timeout(PROJECT_TIMEOUT_S):
@@ -242,7 +251,7 @@ class Observer:
                     await memory.claims.refresh(self.project_settings(slug), others_at_work=others_at_work)
                     kept = records.values.get(f"{KEPT}.{slug}")
                     await memory.comments.refresh(kept, records.commands, now=self._ports.clock.now())
-                    memory.read_at = now
+                    memory.note_read(now, asked)
                 await self._read_tasks(memory, tasks, dirty, due=due)
                 if due or dirty:
                     settings = memory.facts.settings if memory.facts is not None else self.project_settings(slug)
@@ -254,11 +263,11 @@ class Observer:
                 memory.problem = ""  # a look that reads no list cannot tell that it is readable again
         except (PortError, TimeoutError) as error:
             memory.problem = str(error) or "it did not answer in time"
-            memory.read_at = now
+            memory.note_read(now, asked)
             memory.sights.clear()  # what was seen long ago is not what is
         except Exception as error:  # noqa: BLE001 - one project's boundary: it must not end the look at the others
             memory.problem = f"a bug while reading it: {error!r}"
-            memory.read_at = now
+            memory.note_read(now, asked)
             memory.sights.clear()
 
     async def _read_tasks(
@@ -377,16 +386,3 @@ def _others_at_work(memory: ProjectMemory, tasks: list[Task]) -> bool:
     known = {task.key.number for task in tasks}
     others = (issue for number, issue in memory.issues.memory.issues.items() if number not in known)
     return any(set(parse_status_labels(issue.labels)) - {Status.NEW, Status.BLOCKED, Status.DONE} for issue in others)
-
-
-def _describe_unclear(candidates: tuple[Candidate, ...]) -> str:
-    """Words about issues that ask to become tasks, where whether the one who asked may write could not be read."""
-    unclear = [
-        (item.issue.number, item.asked_by_writer.why)
-        for item in candidates
-        if isinstance(item.asked_by_writer, Unknown)
-    ]
-    if not unclear:
-        return ""
-    names = ", ".join(f"#{number}" for number, _ in unclear[:5]) + (", …" if len(unclear) > 5 else "")
-    return f"whether {names} was asked for by someone with write access could not be read ({unclear[0][1]})"

@@ -32,6 +32,7 @@ from nightcrew.ports.service import (
     ServiceStatus,
     TaskDetail,
     TaskSummary,
+    WebhookStatus,
 )
 from nightcrew.ports.store import Store
 
@@ -53,6 +54,7 @@ class Sight:
     base_refs: Mapping[str, str] | None = None
     pid: int = 0
     draining: bool = False
+    webhook: WebhookStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Reader:
             home=str(self._home),
             pid=sight.pid,
             draining=sight.draining,
+            webhook=sight.webhook,
         )
 
     def _project(self, slug: str, tasks: tuple[Task, ...], values: Mapping[str, str], sight: Sight) -> ProjectStatus:

@@ -67,6 +67,18 @@ class AgentStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookStatus:
+    """Where deliveries are listened for (empty: not at the moment, `problem` says why), how many came signed and how
+    many were refused since the start, and when the last signed one came."""
+
+    address: str
+    taken: int
+    refused: int
+    last_at: datetime | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceStatus:
     """`ticks` counts the passes since start; `problems` are things a person should look at. `running` False: this was
     read from the store while no service was running; `draining` that it ends when no run lives any more."""
@@ -84,6 +96,8 @@ class ServiceStatus:
     home: str = ""
     pid: int = 0
     draining: bool = False
+    webhook: WebhookStatus | None = None
+    """None: deliveries are not listened for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ from nightcrew.service.reload import FileSource, Fit
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
+from nightcrew.service.webhook import WebhookPart, read_secret
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
 from nightcrew.workspaces.claim import GitClaims
@@ -62,6 +63,7 @@ class Composed:
     loop: Loop
     facade: Facade
     ports: Ports
+    webhook: WebhookPart
 
 
 @asynccontextmanager
@@ -79,6 +81,8 @@ async def composed(
     # What the person has to put right is found before anything is opened or made.
     agents, sandboxes = load_agents(settings), Sandboxes()
     await _check_sandboxes(settings, agents, sandboxes)
+    if settings.webhook.listen:
+        read_secret(outside_of or home, settings.webhook)
     tokens = await resolve_tokens(outside_of or home, used_forges(settings))
     vault = _vault(home, settings, tokens)
     mask_log(vault.mask)
@@ -126,17 +130,18 @@ async def composed(
             source=source,
         )
         started_at = clock.now()
+        webhook = WebhookPart(home, clock, loop=loop, learn=vault.learn)
         reader = Reader(
             store,
             clock,
             lambda: loop.means.settings,
             home=home.root,
             version=VERSION,
-            sight=lambda: _sight(loop, observer, started_at),
+            sight=lambda: replace(_sight(loop, observer, started_at), webhook=webhook.status()),
             show=Show(render_output, task_url(lambda: loop.means.settings), vault.mask),
         )
         facade = Facade(loop, reader, render_config=render_settings)
-        yield Composed(settings, means, loop, facade, ports)
+        yield Composed(settings, means, loop, facade, ports, webhook)
 
 
 async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:
@@ -207,6 +212,8 @@ def _fit(home: Home, vault: Vault, workspace: GitWorkspaces, sandboxes: Sandboxe
     async def fit(ports: Ports, settings: Settings, configuration: Configuration) -> Ports:
         if problems := find_sandbox_problems(await find_bounds(settings, ports.agents, sandboxes)):
             raise ConfigError(problems)
+        if settings.webhook.listen:
+            read_secret(home, settings.webhook)
         workspace.recognise(_emails(settings))
         _learn_env(home, settings, vault)
         return replace(ports, overlay=_overlay(configuration))

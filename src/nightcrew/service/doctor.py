@@ -39,10 +39,14 @@ class Finding:
     hint: str = ""
 
 
-def run_doctor(home: Path, *, as_json: bool, service: Sequence[str] = ()) -> int:
-    """Look at everything. `service` are the problems that the running service names. Exit code 1 if something is an
-    error."""
+def run_doctor(
+    home: Path, *, as_json: bool, service: Sequence[str] = (), webhook: tuple[str, str] | None = None
+) -> int:
+    """Look at everything. `service` are the problems that the running service names, `webhook` the level and words of
+    its listener. Exit code 1 if something is an error."""
     findings = asyncio.run(_all(Home(home)))
+    if webhook is not None:
+        findings.append(Finding("webhooks", *webhook))
     findings += [Finding("service", "warning", one_line(words, 500)) for words in service]
     if as_json:
         plain = [{"what": f.what, "level": f.level, "words": f.words, "hint": f.hint} for f in findings]

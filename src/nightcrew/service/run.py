@@ -98,6 +98,7 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
             group.create_task(
                 supervise("api", lambda: serve_api(service.facade, home.socket), report=report), name="api"
             ),
+            group.create_task(supervise("webhook", service.webhook.run, report=report), name="webhook"),
             group.create_task(supervise("log", lambda: follow_events(service.means.bus), report=report), name="log"),
         ]
         if on_ready is not None:

@@ -36,6 +36,7 @@ from nightcrew.ports.service import (
     ServiceStatus,
     TaskDetail,
     TaskSummary,
+    WebhookStatus,
 )
 from tests.fakes.service import HEAD, NOW, a_route, a_run, a_task
 
@@ -97,6 +98,7 @@ _STATUS = ServiceStatus(
         (schema.EventBody, render.render_event(_EVENT)),
         (schema.EventBody, render.render_event(Event("bus.gap", "", NOW))),
         (schema.StatusBody, render.render_status(_STATUS)),
+        (schema.StatusBody, render.render_status(replace(_STATUS, webhook=WebhookStatus("http://x", 1, 2, NOW)))),
         (schema.CooldownsBody, render.render_cooldowns(_STATUS.agents[0].cooldowns)),
         (schema.UnknownFailuresBody, render.render_unknown_failures([_ODD])),
         (schema.ProjectsBody, render.render_projects(_STATUS)),

@@ -27,7 +27,7 @@ CALLS: list[tuple[list[str], str, str, bool, list[Any], dict[str, Any]]] = [
         [],
         {"agents": ["claude", "codex"], "keep": True, "as_json": True},
     ),
-    (["doctor", "--json"], "doctor", "run_doctor", True, [], {"as_json": True, "service": []}),
+    (["doctor", "--json"], "doctor", "run_doctor", True, [], {"as_json": True, "service": [], "webhook": None}),
     (
         ["init", "--local", "/some/checkout"],
         "init",

@@ -28,6 +28,7 @@ BASE: dict[str, Any] = {
     "agents": {"ann": {"adapter": "claude"}, "bob": {"adapter": "codex"}},
     "forges": {"github": {"token": "file:token"}},
     "router": {"agent": "bob"},
+    "webhook": {"listen": "127.0.0.1:7700", "secret": "file:token"},
 }
 _OTHERS: dict[str, tuple[Any, ...]] = {
     "time": ("77s", "3s", "700s", "150h"),
@@ -46,6 +47,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         7,
         "/srv/x",
         2.5,
+        "127.0.0.1:7701",
     ),
     "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"]),
     "mapping": ({"simple": ["sample"]}, {"SAMPLE": "value"}, {"max_turns": 5}),

@@ -239,6 +239,16 @@ class ForgeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """Where deliveries are listened for (`host:port`, empty: nowhere), and the reference to what they are signed with.
+    `allow_remote` lets it be an address that other machines reach."""
+
+    listen: str = ""
+    secret: str = ""
+    allow_remote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it. Two settings with the same `generation` are the same."""
 
@@ -250,4 +260,5 @@ class Settings:
     cooldowns: Mapping[FailureKind, CooldownRule] = field(default_factory=lambda: COOLDOWN_RULES)
     interval_s: float = 45.0
     sandbox: SandboxKind = SandboxKind.AUTO
+    webhook: WebhookSettings = WebhookSettings()
     generation: int = 1

@@ -174,3 +174,16 @@ class IssueView:
         if key not in self.memory.askers:
             self.memory.askers[key] = await self._tracker.find_label_actor(self._project, issue.number, label)
         return self.memory.askers[key]
+
+
+def describe_unclear(candidates: tuple[Candidate, ...]) -> str:
+    """Words about issues that ask to become tasks, where whether the one who asked may write could not be read."""
+    unclear = [
+        (item.issue.number, item.asked_by_writer.why)
+        for item in candidates
+        if isinstance(item.asked_by_writer, Unknown)
+    ]
+    if not unclear:
+        return ""
+    names = ", ".join(f"#{number}" for number, _ in unclear[:5]) + (", …" if len(unclear) > 5 else "")
+    return f"whether {names} was asked for by someone with write access could not be read ({unclear[0][1]})"
