@@ -188,6 +188,15 @@ def test_runs_that_met_the_same_trouble_count_once():
     assert again.count == 2
 
 
+def test_a_failure_after_the_clock_was_set_back_cools_anew():
+    row = charge(failed(minutes=175), (), now=at(180))
+    assert row is not None
+    assert cooled_until((row,), agent=row.agent, model=row.model or "", now=NOW) is None
+    again = charge(failed(number=2, minutes=-1), (row,), now=NOW)
+    assert again is not None
+    assert cooled_until((again,), agent=again.agent, model=again.model or "", now=NOW) == again
+
+
 def test_a_vendors_time_that_holds_is_not_written_again():
     named = cooled("ann", model=None, kind=FailureKind.CREDITS, count=0)
     assert charge(failed(FailureKind.CREDITS), (named,), now=NOW) is None

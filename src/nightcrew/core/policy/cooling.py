@@ -115,4 +115,6 @@ def find_row(known: Iterable[Cooldown], *, agent: str, model: str | None, kind: 
 
 
 def _is_same_trouble(run: Run, old: Cooldown, now: datetime) -> bool:
-    return old.since_at is not None and (run.started_at or run.created_at) < old.since_at and old.until_at > now
+    if old.since_at is None or _is_of_the_future(old, now):
+        return False  # a void one has cooled nobody: this failure is news
+    return (run.started_at or run.created_at) < old.since_at and old.until_at > now
