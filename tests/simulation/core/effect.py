@@ -284,8 +284,9 @@ def _finish(sim: Simulated, action: FinishTask) -> Effect:
         return
     if action.merged and (task.pull is None or not sim.pulls[task.pull].is_merged):
         raise Refuse("the pull request is not merged")
-    if action.command is None:
-        check_finish(sim, number)
+    if action.command is not None:
+        sim.ended_by_hand.add(number)
+    check_finish(sim, number)
     sim.set_open(number, is_open=False)
     yield
     check_removal(sim, number)
