@@ -140,6 +140,25 @@ def test_silence_is_a_limit_of_the_agent(limit_s, causes):
     assert found == causes
 
 
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize(("has_result", "causes"), [(False, [StopCause.LIMITED]), (True, [])])
+def test_a_run_that_only_repeats_a_limit_is_ended(role, has_result, causes):
+    run = an_open_run(role)
+    view = a_view(PLACE[role], runs=(run,), live=(live(run, limit="no more today", has_result=has_result),))
+    found = [action for action in decide(a_world(view)).actions if isinstance(action, StopRun)]
+    assert [action.cause for action in found] == causes
+    assert all("no more today" in action.why for action in found)
+
+
+@pytest.mark.parametrize(("silent_s", "words"), [(20.0, "20 s"), (90.0, "90 s"), (900.0, "15 min")])
+def test_how_long_it_was_silent_is_said(silent_s, words):
+    run = an_open_run()
+    view = a_view(Status.IN_PROGRESS, runs=(run,), live=(live(run, silent_s=silent_s),))
+    settings = a_settings(agents=(an_agent("ann", silence_s=20.0), an_agent("bob")))
+    (stop,) = [action for action in decide(a_world(view, settings=settings)).actions if isinstance(action, StopRun)]
+    assert stop.why == f"it printed nothing for {words}"
+
+
 def test_an_agent_that_left_the_settings_is_not_ended_for_silence():
     assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, seen={"silent_s": 1e6}, agent="gone") == "running"
 

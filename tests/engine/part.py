@@ -118,6 +118,7 @@ class FakeAgent:
         self.can_resume = False
         self.session = ""
         self.tool_marks: tuple[bytes, ...] = ()  # ends of its output that say that a tool runs
+        self.limit_mark = b""  # an end of its output that says that it only repeats a limit
         self.own_settings: tuple[str, ...] = ()
 
     def command(self, job: AgentJob) -> AgentCommand:
@@ -145,6 +146,9 @@ class FakeAgent:
 
     def is_at_work(self, output: bytes) -> bool:
         return output.endswith(self.tool_marks) if self.tool_marks else False
+
+    def find_limit(self, output: bytes) -> str:
+        return self.limit_mark.decode().strip() if self.limit_mark and output.endswith(self.limit_mark) else ""
 
     def limits(self) -> tuple[Limit, ...]:
         return ()

@@ -198,7 +198,7 @@ async def test_runs_that_end_are_told_once(tmp_path):
     await stage.settle(play=False)
     woken = []
     async with asyncio.TaskGroup() as group:
-        watcher = group.create_task(watch_runs(stage.ports, lambda: woken.append(True), every_s=0.001))
+        watcher = group.create_task(watch_runs(lambda: stage.ports, lambda: woken.append(True), every_s=0.001))
         await asyncio.sleep(0.02)
         assert woken == []
         stage.play()
@@ -214,7 +214,7 @@ async def test_a_store_that_does_not_answer_for_a_while_ends_no_watch(tmp_path):
     await stage.settle(play=False)
     woken = []
     async with asyncio.TaskGroup() as group:
-        watcher = group.create_task(watch_runs(stage.ports, lambda: woken.append(True), every_s=0.001))
+        watcher = group.create_task(watch_runs(lambda: stage.ports, lambda: woken.append(True), every_s=0.001))
         stage.store.trouble = Unavailable("the database is locked")
         calls = stage.store.call_count
         await eventually(lambda: stage.store.call_count > calls + 2, what="some tries")

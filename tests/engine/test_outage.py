@@ -108,7 +108,7 @@ async def test_a_store_that_cannot_be_read_ends_neither_the_loop_nor_the_watch(t
     fault = Stubborn(stage.store, "load_tasks", error)
     woken: list[int] = []
     async with asyncio.TaskGroup() as group:
-        watch = group.create_task(watch_runs(stage.ports, lambda: woken.append(1), every_s=0))
+        watch = group.create_task(watch_runs(lambda: stage.ports, lambda: woken.append(1), every_s=0))
         loop = group.create_task(stage.loop.run())
         async with asyncio.timeout(20):
             while not stage.loop.state.problem:

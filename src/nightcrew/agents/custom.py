@@ -15,6 +15,7 @@ from nightcrew.agents.ending import judge
 from nightcrew.agents.limit import ADVICE, NONE, WHAT, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
+from nightcrew.agents.repeating import find_repeated_limit
 from nightcrew.agents.rule import FORMATS, OutputRule, parse_ending
 from nightcrew.agents.vendor import CLI_PATTERNS, VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
@@ -111,6 +112,9 @@ class CustomAgent:
     def is_at_work(self, output: bytes) -> bool:
         del output
         return False
+
+    def find_limit(self, output: bytes) -> str:
+        return find_repeated_limit(output, self._patterns)
 
     def limits(self) -> tuple[Limit, ...]:
         rows = dict.fromkeys(WHAT, (NONE, "not known: it depends on the command"))

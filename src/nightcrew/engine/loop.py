@@ -85,7 +85,7 @@ class Loop:
         clock = self.means.ports.clock
         async with asyncio.TaskGroup() as group:
             watchers = [
-                group.create_task(watch_runs(self.means.ports, self.wake), name="watch"),
+                group.create_task(watch_runs(lambda: self.means.ports, self.wake), name="watch"),
                 group.create_task(watch_settings(self.reloader, self.wake), name="settings"),
                 group.create_task(watch_models(lambda: self.means, self.wake), name="models"),
             ]

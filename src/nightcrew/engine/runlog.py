@@ -11,7 +11,7 @@ RenderLine = Callable[[Path, bytes], str | None]
 
 Mask = Callable[[str], str]
 
-OUTPUT_FILE = "stdout.log"
+OUTPUT_FILE, ERROR_FILE = "stdout.log", "stderr.log"
 
 
 def read_piece(

@@ -187,6 +187,16 @@ class Agent(Protocol):
 
 
 @runtime_checkable
+class TellsLimit(Protocol):
+    """What an adapter has besides, whose CLI may go on repeating that a limit is reached in the place of ending."""
+
+    def find_limit(self, output: bytes) -> str:
+        """The line about a limit that only time lifts, if the end of the stream is nothing but that line, again and
+        again; else empty. Never raises; `output` may begin in the middle of a line."""
+        ...
+
+
+@runtime_checkable
 class ListsModels(Protocol):
     """What an adapter has besides, whose CLI can say which models there are."""
 

@@ -168,6 +168,8 @@ def _read(sim: Simulated, run: Run) -> tuple[Report | None, Failure | None, Inte
             return None, Failure(FailureKind.TIMEOUT, "it was ended"), None
         case StopCause.SILENT:
             return None, Failure(FailureKind.HANG, "it was ended"), None
+        case StopCause.LIMITED:
+            return None, Failure(FailureKind.USAGE_WINDOW, "it was ended"), None
         case None:
             pass
     if run.id not in sim.results:

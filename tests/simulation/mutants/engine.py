@@ -115,13 +115,13 @@ def _merge_of_what_is_there(old: Function) -> Function:
 
 
 def _watch_that_gives_up(_old: Function) -> Function:
-    async def watch(ports: Any, wake: Callable[[], None], *, every_s: float = 1.0) -> None:
-        records = RecordView(ports.store)
+    async def watch(in_force: Callable[[], Any], wake: Callable[[], None], *, every_s: float = 1.0) -> None:
+        records = RecordView(in_force().store)
         while True:
             await asyncio.sleep(every_s)
             current = await records.read()
             if any(
-                run.is_open and ports.runtime.look(ports.home / run.folder).has_result
+                run.is_open and in_force().runtime.look(in_force().home / run.folder).has_result
                 for runs in current.runs.values()
                 for run in runs
             ):

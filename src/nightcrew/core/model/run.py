@@ -35,11 +35,12 @@ class Probe(Enum):
 
 class StopCause(Enum):
     """Why Nightcrew ends a session: its work is not wanted any more (mostly a person's hand), it is past its deadline,
-    or it has been silent for too long."""
+    it has been silent for too long, or it does nothing but repeat that a limit is reached."""
 
     UNWANTED = "unwanted"
     OVERDUE = "overdue"
     SILENT = "silent"
+    LIMITED = "limited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ class Run:
 class RunView:
     """A run that has not been collected, with what is seen of it: the session, and whether its result is written.
     `running_s` and `silent_s` are how long it has run and printed nothing, while the machine was awake; `at_work` that
-    its last words say that a tool of it is running."""
+    its last words say that a tool of it is running; `limit` the line about a limit that it does nothing but repeat."""
 
     run: Run
     session: Probe
@@ -128,3 +129,4 @@ class RunView:
     running_s: float = 0.0
     silent_s: float = 0.0
     at_work: bool = False
+    limit: str = ""

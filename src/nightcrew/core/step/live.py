@@ -52,8 +52,10 @@ def _follow_alive(world: World, view: TaskView, live: RunView, wanted: bool) -> 
         return StopRun(key, run.id, "its work is no longer wanted")
     if live.running_s > run.deadline_s + OVERDUE_S:
         return StopRun(key, run.id, "it is past its deadline", StopCause.OVERDUE)
+    if live.limit:
+        return StopRun(key, run.id, f"it does nothing but repeat: {live.limit}", StopCause.LIMITED)
     if is_silent(world, live):
-        return StopRun(key, run.id, f"it printed nothing for {live.silent_s / 60:.0f} min", StopCause.SILENT)
+        return StopRun(key, run.id, f"it printed nothing for {_span(live.silent_s)}", StopCause.SILENT)
     deadline_at = (run.started_at or run.created_at) + timedelta(seconds=run.deadline_s)
     doing = {Role.AUTHOR: "works on it", Role.REVIEWER: "reviews it", Role.ROUTER: "judges how hard it is"}[run.role]
     return Wait("running", f"{run.agent} {doing}", "The result is collected as soon as it ends.", deadline_at)
@@ -64,6 +66,10 @@ def is_silent(world: World, live: RunView) -> bool:
     agent = world.settings.agents.get(live.run.agent)
     limit_s = agent.silence_s if agent is not None else 0.0
     return limit_s > 0 and live.silent_s >= limit_s and not live.at_work
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
 
 
 def _belongs(view: TaskView, run: Run) -> bool:

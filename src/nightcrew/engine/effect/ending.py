@@ -32,6 +32,8 @@ def read_end(means: Means, run: Run, *, has_commits: bool) -> tuple[Reading, Int
     ended_from_outside = result is None or result.error.startswith("stopped by")
     if run.stop is not None and ended_from_outside:
         why = f"it was ended: {run.stop.why}"
+        if run.stop.cause is StopCause.LIMITED:
+            return _limited(means, run, output, why), None
         if run.stop.cause in _STOPS:
             return replace(reading, report=None, failure=Failure(_STOPS[run.stop.cause], why)), None
         return _interrupted(reading, InterruptionKind.STOPPED, why)
@@ -45,6 +47,13 @@ def read_end(means: Means, run: Run, *, has_commits: bool) -> tuple[Reading, Int
         why = f"its earlier session could not be resumed: {reading.failure.detail if reading.failure else ''}"
         return _interrupted(reading, InterruptionKind.NOT_RESUMED, why)
     return reading, None
+
+
+def _limited(means: Means, run: Run, output: RunOutput, why: str) -> Reading:
+    """A run that was ended for repeating that a limit is reached: as its adapter names what it printed."""
+    reading = _read(means, run, replace(output, error="", report=None))
+    named = reading.failure is not None and reading.failure.kind is not FailureKind.CRASH
+    return replace(reading, report=None, failure=reading.failure if named else Failure(FailureKind.USAGE_WINDOW, why))
 
 
 def _interrupted(reading: Reading, kind: InterruptionKind, why: str) -> tuple[Reading, Interruption]:

@@ -13,12 +13,17 @@ from nightcrew.core.model.run import Probe, Run, RunView
 from nightcrew.core.model.settings import Settings
 from nightcrew.engine.awake import Awake
 from nightcrew.engine.ports import Ports
-from nightcrew.engine.runlog import OUTPUT_FILE
+from nightcrew.engine.runlog import ERROR_FILE, OUTPUT_FILE
+from nightcrew.ports.agent import TellsLimit
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.runtime import Progress
 
 TAIL_BYTES = 262_144
 """How much of the end of a stream is read to see whether a tool is at work."""
+LIMIT_BYTES = 8_192
+"""How much to see whether a limit is repeated."""
+
+_STREAMS = (OUTPUT_FILE, ERROR_FILE)
 
 
 @dataclass(slots=True)
@@ -66,6 +71,7 @@ class RunWatch:
                 running_s=track.ran_s + awake.seconds - track.ran_from,
                 silent_s=silent_s,
                 at_work=_is_at_work(run, ports, settings=settings, silent_s=silent_s),
+                limit="" if progress.has_result else find_limit(run, ports),
             )
             views[run.task] = (*views.get(run.task, ()), view)
         return views
@@ -103,16 +109,25 @@ def _is_at_work(run: Run, ports: Ports, *, settings: Settings, silent_s: float) 
     agent, adapter = settings.agents.get(run.agent), ports.agents.get(run.agent)
     if agent is None or adapter is None or agent.silence_s <= 0 or silent_s < agent.silence_s:
         return False
-    return adapter.is_at_work(_tail(ports.home / run.folder / OUTPUT_FILE))
+    return adapter.is_at_work(_tail(ports.home / run.folder / OUTPUT_FILE, TAIL_BYTES))
 
 
-def _tail(path: Path) -> bytes:
+def find_limit(run: Run, ports: Ports) -> str:
+    """The line about a limit that a run does nothing but repeat, if its CLI is one that may."""
+    adapter = ports.agents.get(run.agent)
+    if not isinstance(adapter, TellsLimit):
+        return ""
+    tails = (_tail(ports.home / run.folder / name, LIMIT_BYTES) for name in _STREAMS)
+    return next((line for tail in tails if (line := adapter.find_limit(tail))), "")
+
+
+def _tail(path: Path, most: int) -> bytes:
     """The end of a file that an agent may have put anything in the place of."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
             size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - TAIL_BYTES))
-            return stream.read(TAIL_BYTES)
+            stream.seek(max(0, size - most))
+            return stream.read(most)
     except OSError:
         return b""
