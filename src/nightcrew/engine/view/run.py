@@ -115,7 +115,7 @@ def _is_at_work(run: Run, ports: Ports, *, settings: Settings, silent_s: float) 
 def find_limit(run: Run, ports: Ports) -> str:
     """The line about a limit that a run does nothing but repeat, if its CLI is one that may."""
     adapter = ports.agents.get(run.agent)
-    if not isinstance(adapter, TellsLimit):
+    if adapter is None or not isinstance(adapter, TellsLimit):
         return ""
     tails = (_tail(ports.home / run.folder / name, LIMIT_BYTES) for name in _STREAMS)
     return next((line for tail in tails if (line := adapter.find_limit(tail))), "")
