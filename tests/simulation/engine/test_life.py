@@ -19,9 +19,9 @@ def test_all_rules_hold(seed):
 
 
 def test_a_life_is_busy():
-    outcome = live(9, days=DAYS)
-    assert outcome.merged > 2
-    assert outcome.steps > 300
+    outcomes = [live(seed, days=DAYS) for seed in (9, 11, 12)]
+    assert sum(outcome.merged for outcome in outcomes) >= 6
+    assert all(outcome.steps > 300 for outcome in outcomes)
 
 
 def test_a_seed_is_one_life_in_every_process():
