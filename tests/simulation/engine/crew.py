@@ -165,5 +165,9 @@ class Crew:
         known = self.stay_away.get(agent)
         self.stay_away[agent] = until_at if known is None else max(known, until_at)
 
+    def forget_past(self, now: datetime) -> None:
+        """What a vendor said ends once the machine's clock shows that time, though it be set back later."""
+        self.stay_away = {agent: until_at for agent, until_at in self.stay_away.items() if until_at > now}
+
     def approved_by(self, sha: Sha) -> set[str]:
         return {approval.agent for approval in self.approvals if approval.sha == sha}

@@ -114,6 +114,7 @@ class Effects:
                 "cooldowns hold",
                 f"{run.agent} is cooled until {cooled.until_at}, and {run.id} is claimed",
             )
+        self._crew.forget_past(now)
         said_at = self._crew.stay_away.get(run.agent)
         self._scene.demand(
             said_at is None or said_at <= now,
@@ -131,6 +132,7 @@ class Effects:
             repository = self._world.workspace.repository(run.task.project)
             is_free = repository.leases.get(run.task.number) != run.id and run.id not in repository.checkouts
             self._scene.demand(is_free, "nothing is left over", f"{run.session} ended and keeps its workspace")
+        self._crew.forget_past(self._scene.clock.now())
         if not run.is_open and shift is not None and shift.ended and shift.retry_at is not None:
             self._crew.stay_away_after(run.agent, shift.retry_at, self._scene.loop.time())
 
