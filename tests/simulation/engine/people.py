@@ -18,6 +18,7 @@ MOST_OPEN = 6
 ON_ISSUES = ("label", "label", "unlabel", "two labels", "comment", "stranger", "close", "reopen", "hold", "forget")
 ON_PULLS = ("close pull", "merge", "push", "delete branch", "object", "hold", "draft", "reopen pull")
 COMMANDS = ("retry", "unblock", "block", "stop", "approve", "close", "pause", "resume", "wake")
+WORDS = ("left", "left", "/retry", "/block", "/unblock", "/stop", "/close", "/agent bob")
 TIMELY = {
     "session.start": ("merge", "push", "close pull", "close", "label", "delete branch", "retry", "stop"),
     "session.end": ("push", "merge", "close pull", "label"),
@@ -137,7 +138,8 @@ class People:
                 for label in statuses:
                     forge.unlabel(slug, number, label)
             case "comment" | "stranger":
-                forge.comment(slug, number, body="left", author=PERSON if deed == "comment" else STRANGER)
+                words = self._chance.choice(WORDS)
+                forge.comment(slug, number, body=words, author=PERSON if deed == "comment" else STRANGER)
             case "close" | "reopen":
                 forge.set_open(slug, number, is_open=deed == "reopen")
             case "hold":
