@@ -117,7 +117,7 @@ async def _read(receive: Callable[[], Awaitable[Message]]) -> bytes | None:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A bound socket. Raises Unavailable if it cannot be had."""
+    """A listening socket. Raises Unavailable if it cannot be had."""
     bound: socket.socket | None = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -126,6 +126,7 @@ def bind(host: str, port: int) -> socket.socket:
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        bound.listen()
     except OSError as error:
         if bound is not None:
             bound.close()
