@@ -1,5 +1,7 @@
 """What every Scm does, the fake as well as the real client."""
 
+from dataclasses import replace
+
 import pytest
 
 from nightcrew.core.errors import Conflict, Invalid, Missing
@@ -133,6 +135,34 @@ async def test_remarks_on_lines(stage):
         (said, "ada", "work.py", 1, "why 1?")
     ]
     assert remarks[0].created_at == stage.clock.now()
+
+
+async def test_threads_are_answered_and_resolved(stage):
+    number, sha = await opened(stage)
+    assert await stage.forge.list_threads(PROJECT, number) == ()
+    first = await stage.remark(number, author="ada", sha=sha, path="work.py", line=1, body="why 1?")
+    other = await stage.remark(number, author="bob", sha=sha, path="work.py", line=1, body="and why not 2?")
+    threads = await stage.forge.list_threads(PROJECT, number)
+    assert [[said.id for said in thread.remarks] for thread in threads] == [[first], [other]]
+    why, _ = threads
+    assert (why.path, why.line, why.is_resolved, why.is_outdated) == ("work.py", 1, False, False)
+    assert (why.remarks[0].author, why.remarks[0].body) == ("ada", "why 1?")
+    assert why.remarks[0].created_at == stage.clock.now()
+    assert await stage.forge.list_threads(PROJECT, number) is threads
+
+    ours = await stage.forge.reply_to_thread(PROJECT, number, why, body="Because.")
+    await stage.forge.resolve_thread(PROJECT, why)
+    await stage.forge.resolve_thread(PROJECT, why)
+    answered, untouched = await stage.forge.list_threads(PROJECT, number)
+    assert [(said.id, said.author, said.body) for said in answered.remarks[1:]] == [(ours, BOT, "Because.")]
+    assert (answered.id, answered.is_resolved) == (why.id, True)
+    assert untouched == threads[1]
+    assert ours in [remark.id for remark in await stage.forge.list_remarks(PROJECT, number)]
+
+    with pytest.raises(Missing):
+        await stage.forge.resolve_thread(PROJECT, replace(why, id="nothing"))
+    with pytest.raises(Missing):
+        await stage.forge.list_threads(PROJECT, 9999)
 
 
 async def test_how_two_commits_stand_to_each_other(stage):

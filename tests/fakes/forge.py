@@ -26,6 +26,7 @@ from nightcrew.core.model.pull import (
 )  # fmt: skip
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.thread import Thread as Talk
 from nightcrew.ports.scm import NewPull, NewStatus, Remote, Repository
 from nightcrew.ports.tracker import LabelSpec
 from tests.fakes.forge_state import ForgeState
@@ -192,6 +193,38 @@ class FakeForge(ForgeState):
     async def list_remarks(self, project: str, number: int) -> tuple[Remark, ...]:
         with self._call("list_remarks", project):
             return self._same(("remarks", project, number), tuple(self._pull_thread(project, number).remarks))
+
+    async def list_threads(self, project: str, number: int) -> tuple[Talk, ...]:
+        with self._call("list_threads", project):
+            thread = self._pull_thread(project, number)
+            firsts = [remark for remark in thread.remarks if remark.id not in thread.replies]
+            found = [
+                Talk(
+                    f"thread-{first.id}", first.path, first.line, first.id in thread.resolved, False, "",
+                    tuple(one for one in thread.remarks if first.id in (one.id, thread.replies.get(one.id))),
+                )
+                for first in firsts
+            ]  # fmt: skip
+            return self._same(("threads", project, number), tuple(found))
+
+    async def reply_to_thread(self, project: str, number: int, thread: Talk, *, body: str) -> int:
+        with self._call("reply_to_thread", project):
+            first = self._first_remark(project, thread)
+            said = self.remark(project, number, path=first.path, line=first.line or 1, body=body, author=self.login)
+            self._pull_thread(project, number).replies[said.id] = first.id
+            return said.id
+
+    async def resolve_thread(self, project: str, thread: Talk) -> None:
+        with self._call("resolve_thread", project):
+            first = self._first_remark(project, thread)
+            next(one for one in self._project(project).threads.values() if first in one.remarks).resolved.add(first.id)
+
+    def _first_remark(self, project: str, thread: Talk) -> Remark:
+        said = [remark for one in self._project(project).threads.values() for remark in one.remarks]
+        found = next((remark for remark in said if f"thread-{remark.id}" == thread.id), None)
+        if found is None:
+            raise Missing(f"no thread {thread.id} in {project}")
+        return found
 
     async def compare(self, project: str, *, base: str, head: str) -> Comparison:
         with self._call("compare", project):

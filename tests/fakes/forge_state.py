@@ -38,6 +38,10 @@ class Thread:
     reviews: list[Review] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
+    replies: dict[int, int] = field(default_factory=dict)
+    """The remark that each reply answers, by id."""
+    resolved: set[int] = field(default_factory=set)
+    """Remarks that began a thread which is resolved."""
     conflicts: bool = False
     mergeable_known: bool = True
 

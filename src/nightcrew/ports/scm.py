@@ -8,6 +8,7 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.thread import Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,21 @@ class Scm(Protocol):
 
     async def list_remarks(self, project: str, number: int) -> tuple[Remark, ...]:
         """Every review comment on a line, oldest first."""
+        ...
+
+    async def list_threads(self, project: str, number: int) -> tuple[Thread, ...]:
+        """Every review thread of a pull request with all that was said in it, oldest first. It is asked for anew each
+        time, at one point of GraphQL's own limit or more: ask when `list_remarks` or the pull request changed. Denied
+        where the forge cannot tell threads."""
+        ...
+
+    async def reply_to_thread(self, project: str, number: int, thread: Thread, *, body: str) -> int:
+        """Add a remark to a thread; its id, as `list_remarks` has it. Not idempotent: after OutcomeUnknown look at
+        list_threads. Missing if the thread is gone."""
+        ...
+
+    async def resolve_thread(self, project: str, thread: Thread) -> None:
+        """Mark a thread as resolved. Idempotent. Missing if it is gone, Denied without write access."""
         ...
 
     async def compare(self, project: str, *, base: str, head: str) -> Comparison:

@@ -289,11 +289,12 @@ async def test_a_local_repository_is_cloned_without_credentials(stage):
     assert remote.env == {}
 
 
-async def test_taking_a_draft_out_of_draft_needs_what_this_forge_lacks(stage):
+async def test_a_draft_is_taken_out_of_draft(stage):
     await stage.push("work", {"work.py": "1\n"})
     draft = await stage.client.create_pull(PROJECT, NewPull("A change", "", "work", "trunk", draft=True))
-    with pytest.raises(Denied, match="GraphQL"):
-        await stage.client.mark_ready(PROJECT, draft.number)
+    assert draft.is_draft
+    await stage.client.mark_ready(PROJECT, draft.number)
+    assert not (await stage.client.fetch_pull(PROJECT, draft.number)).is_draft
 
 
 async def test_many_reads_and_writes_at_once(stage):

@@ -11,6 +11,7 @@ from nightcrew.core.model.issue import Comment, Issue, Permission
 from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import ForgeSettings, MergeMethod
+from nightcrew.core.model.thread import Thread
 from nightcrew.forges.github import branch as branches
 from nightcrew.forges.github import check as checks
 from nightcrew.forges.github import (
@@ -27,6 +28,7 @@ from nightcrew.forges.github import (
     user,
 )
 from nightcrew.forges.github import status as statuses
+from nightcrew.forges.github import thread as threads
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.client import Transport
 from nightcrew.forges.github.conditional import Memory
@@ -169,6 +171,22 @@ class GitHubForge:
 
     async def list_remarks(self, project: str, number: int) -> tuple[Remark, ...]:
         return await remark.list_all(self._api, project, number)
+
+    async def list_threads(self, project: str, number: int) -> tuple[Thread, ...]:
+        return await threads.list_all(self._api, project, number)
+
+    async def reply_to_thread(
+        self,
+        project: str,  # noqa: ARG002 - the id of a thread says where it is
+        number: int,  # noqa: ARG002 - as above
+        thread: Thread,
+        *,
+        body: str,
+    ) -> int:
+        return await threads.reply(self._api, thread, body=body)
+
+    async def resolve_thread(self, project: str, thread: Thread) -> None:  # noqa: ARG002 - the id says where it is
+        await threads.resolve(self._api, thread)
 
     async def compare(self, project: str, *, base: str, head: str) -> Comparison:
         return await remark.compare(self._api, project, base=base, head=head)

@@ -1,10 +1,14 @@
 """The few things that only GraphQL can do. Queries are static texts; values travel as variables."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from nightcrew.core.errors import Denied, Invalid, Missing, Unavailable
 from nightcrew.forges.github.api import Api
-from nightcrew.forges.github.field import Json, as_object, child, children, text
+from nightcrew.forges.github.client import Answer, Lost
+from nightcrew.forges.github.field import Json, Unreadable, as_object, children, text
+
+_LACKING = "this forge has no GraphQL, which this needs"
 
 
 def graphql_url(base_url: str) -> str:
@@ -12,24 +16,55 @@ def graphql_url(base_url: str) -> str:
     return base_url.removesuffix("/v3") + "/graphql"
 
 
-async def run_query(api: Api, query: str, variables: dict[str, Any]) -> Json:
-    """The `data` of an answer. Only for mutations that may be repeated. Errors come with status 200 and are typed here;
-    Denied where the forge has no GraphQL."""
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What came back: `data` as far as there is any, and what is wrong with the rest, in words without secrets."""
+
+    data: Json
+    errors: tuple[Json, ...]
+    words: str
+
+    def get(self) -> Json:
+        """All of the data. Errors come with status 200 and are typed here."""
+        kinds = {text(error, "type") for error in self.errors}
+        if kinds & {"RATE_LIMITED", "RESOURCE_LIMITS_EXCEEDED"}:
+            raise Unavailable(f"rate limit: {self.words}")
+        if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
+            raise Denied(self.words)
+        if "NOT_FOUND" in kinds:
+            raise Missing(self.words)
+        if self.errors:
+            raise Invalid(self.words, codes=tuple(sorted(kinds - {""})))
+        return self.data
+
+
+async def run_query(api: Api, query: str, variables: dict[str, Any], *, repeatable: bool = True) -> Json:
+    """The `data` of a mutation; OutcomeUnknown if it is not `repeatable` and may have taken effect. Denied where the
+    forge has no GraphQL."""
     sent = {"query": query, "variables": variables}
     try:
-        answer = await api.write("POST", graphql_url(api.base_url), sent, repeatable=True)
+        answer = await api.write("POST", graphql_url(api.base_url), sent, repeatable=repeatable)
     except Missing as error:
-        raise Denied("this forge has no GraphQL, which this needs") from error
-    body = as_object(answer.json())
-    errors = children(body, "errors")
-    if errors:
-        said = "; ".join(api.transport.mask(text(error, "message"))[:300] for error in errors)
-        kinds = {text(error, "type") for error in errors}
-        if kinds & {"RATE_LIMITED", "RESOURCE_LIMITS_EXCEEDED"}:
-            raise Unavailable(f"rate limit: {said}")
-        if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
-            raise Denied(said)
-        if "NOT_FOUND" in kinds:
-            raise Missing(said)
-        raise Invalid(said, codes=tuple(sorted(kinds - {""})))
-    return child(body, "data")
+        raise Denied(_LACKING) from error
+    return _read(api, answer).get()
+
+
+async def ask_query(api: Api, query: str, variables: dict[str, Any]) -> Partial:
+    """What a query that only reads found: as a read it is repeated, and does not wait its turn among the writes."""
+    sent = {"query": query, "variables": variables}
+    try:
+        answer = await api.requester.ask(graphql_url(api.base_url), sent)
+    except Missing as error:
+        raise Denied(_LACKING) from error
+    return _read(api, answer)
+
+
+def _read(api: Api, answer: Answer) -> Partial:
+    try:
+        body = as_object(answer.json())
+        errors = tuple(children(body, "errors"))
+    except (Unreadable, Lost) as error:
+        raise Unavailable(f"the answer of GraphQL is not understood: {error}") from error
+    words = "; ".join(api.transport.mask(text(error, "message"))[:300] for error in errors)
+    data = body.get("data")
+    return Partial(as_object(data) if isinstance(data, dict) else {}, errors, words)

@@ -69,6 +69,18 @@ class Requester:
 
         return await self._repeat(once, method="GET", url=url, accept=accept, repeatable=True)
 
+    async def ask(self, url: str, body: Any) -> Answer:
+        """A POST that only reads: repeated like a read, and out of the turns of the writes."""
+        content = json.dumps(body).encode()
+
+        async def once() -> Answer:
+            answer = await self.transport.send("POST", url, body=content)
+            if answer.status == 200:
+                answer.json()
+            return answer
+
+        return await self._repeat(once, method="POST", url=url, accept=(), repeatable=True)
+
     async def write(
         self, method: str, url: str, body: Any = None, *, repeatable: bool, accept: Collection[int] = ()
     ) -> Answer:

@@ -35,12 +35,13 @@ from nightcrew.forges.local import (
 from nightcrew.forges.local.call import Answer, Call, Route
 from nightcrew.forges.local.fault import parse_fault
 from nightcrew.forges.local.forge import LocalForge
+from nightcrew.forges.local.graphql import answer as graphql
 from nightcrew.forges.local.pipeline import Pipeline, rate_limit_body
 
 # Within a list the first fit wins: fixed parts before parameters, and paths that take slashes last.
 _NOUNS = (
-    meta, user, search, label, comment, timeline, issue, issue_list, merge, review, review_comment, pull, check, status,
-    rule, commit, ref, workflow, repository,
+    meta, user, search, graphql, label, comment, timeline, issue, issue_list, merge, review, review_comment, pull,
+    check, status, rule, commit, ref, workflow, repository,
 )  # fmt: skip
 _PREFIXES = ("/repos/{owner}/{repo}", "/repositories/{repository_id:int}")
 _METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"]

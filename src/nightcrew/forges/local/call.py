@@ -12,6 +12,7 @@ from nightcrew.core.errors import Bug
 from nightcrew.forges.local.error import Refusal, bad_json, forbidden, requires_authentication
 from nightcrew.forges.local.fault import Faults
 from nightcrew.forges.local.git import Git
+from nightcrew.forges.local.limit import Standing
 from nightcrew.forges.local.moment import render_moment
 from nightcrew.forges.local.store import Row, Store
 
@@ -70,6 +71,11 @@ class Call:
     found: Row | None = None
     place: Git | None = None
     accept: str = ""
+    visit: "Callable[[Row], Awaitable[Call | None]] | None" = None
+    """The same call within another repository, with what was pushed there seen; None if it may not be seen."""
+    standing: Standing | None = None
+    cost: int = 1
+    """What it takes of the limit, where that is not one."""
 
     @property
     def at(self) -> str:

@@ -21,6 +21,7 @@ class LimitPolicy:
     core_per_hour: int = 5000
     anonymous_per_hour: int = 60
     search_per_minute: int = 30
+    graphql_per_hour: int = 5000
     points_per_minute: int | None = None
     content_per_minute: int | None = None
     content_per_hour: int | None = None
@@ -78,8 +79,8 @@ class Limits:
         window = self._window(user_id, resource, now)
         return Standing(resource, self._ceiling(user_id, resource), window.used, window.reset_at)
 
-    def count(self, user_id: int, resource: str, now: datetime) -> None:
-        self._window(user_id, resource, now).used += 1
+    def count(self, user_id: int, resource: str, now: datetime, *, cost: int = 1) -> None:
+        self._window(user_id, resource, now).used += cost
 
     def exhaust(self, user_id: int, now: datetime, *, reset_at: datetime, resource: str = "core") -> None:
         """Use a user's primary limit up; it comes back at `reset_at`."""
@@ -87,7 +88,8 @@ class Limits:
         window.used, window.reset_at = self._ceiling(user_id, resource), reset_at
 
     def refuse_primary(self, user_id: int, resource: str, now: datetime) -> Refusal | None:
-        if self.standing(user_id, resource, now).remaining > 0:
+        # GraphQL says so in its own words, with status 200.
+        if resource == "graphql" or self.standing(user_id, resource, now).remaining > 0:
             return None
         who = f"user ID {user_id}" if user_id else "127.0.0.1"
         return Refusal(self.policy.status, f"API rate limit exceeded for {who}.")
@@ -125,6 +127,8 @@ class Limits:
     def _ceiling(self, user_id: int, resource: str) -> int:
         if resource == "search":
             return self.policy.search_per_minute
+        if resource == "graphql":
+            return self.policy.graphql_per_hour
         return self.policy.core_per_hour if user_id else self.policy.anonymous_per_hour
 
     def _window(self, user_id: int, resource: str, now: datetime) -> _Window:

@@ -25,6 +25,7 @@ from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.limit import SECONDARY
 from nightcrew.forges.local.push import observe_pushes
 from nightcrew.forges.local.request_log import Entry
+from nightcrew.forges.local.store import Row
 
 READS = frozenset({"GET", "HEAD"})
 _FREE = frozenset({"/rate_limit"})
@@ -123,19 +124,33 @@ class Pipeline:
         if call.method not in READS and call.actor is None:
             raise requires_authentication()
         if not route.path.startswith("~"):
+            call.visit = lambda row: self._visit(call, row)
+            call.standing = self._forge.limits.standing(turn.user_id, turn.resource, call.now)
             return await self._run(call, route)
         access.find_repository(call, turn.request)
         call.place = self._forge.git_of(call.repo)
         access.check_permission(call, route)
-        lock = self._locks.setdefault(call.repo["id"], asyncio.Lock())
         if call.method not in READS:
-            async with lock:
+            async with self._lock(call):
                 await self._look(call)
                 return await route.handle(call)
-        if call.git.refs_print() != self._seen.get(call.repo["id"]):
-            async with lock:
-                await self._look(call)
+        await self._catch_up(call)
         return await self._run(call, route)
+
+    def _lock(self, call: Call) -> asyncio.Lock:
+        return self._locks.setdefault(call.repo["id"], asyncio.Lock())
+
+    async def _catch_up(self, call: Call) -> None:
+        if call.git.refs_print() != self._seen.get(call.repo["id"]):
+            async with self._lock(call):
+                await self._look(call)
+
+    async def _visit(self, call: Call, row: Row) -> Call | None:
+        here = replace(call, found=row, place=self._forge.git_of(row))
+        if not here.may("read") or row["block"]:
+            return None
+        await self._catch_up(here)
+        return here
 
     async def _run(self, call: Call, route: Route) -> Answer:
         if call.method in READS and (stale := self._forge.faults.take(FaultKind.STALE, call.method, call.path)):
@@ -184,7 +199,7 @@ class Pipeline:
     def _finish(self, turn: _Turn, status: int, headers: Mapping[str, str], *, body: bytes) -> Response:
         call, forge = turn.call, self._forge
         if turn.counts and status != 401:
-            forge.limits.count(turn.user_id, turn.resource, call.now)
+            forge.limits.count(turn.user_id, turn.resource, call.now, cost=call.cost)
         standing = forge.limits.standing(turn.user_id, turn.resource, call.now)
         length = len(body)
         if body and forge.faults.take(FaultKind.TRUNCATED, call.method, call.path):
@@ -219,5 +234,6 @@ def _encode(body: Any) -> bytes:
 def rate_limit_body(forge: LocalForge, actor: Actor | None) -> dict[str, Any]:
     """What `GET /rate_limit` says; asking costs nothing."""
     user_id, now = actor.id if actor else 0, forge.now()
-    core, search = (forge.limits.standing(user_id, name, now).body() for name in ("core", "search"))
-    return {"resources": {"core": core, "search": search}, "rate": core}
+    names = ("core", "search", "graphql")
+    core, search, graphql = (forge.limits.standing(user_id, name, now).body() for name in names)
+    return {"resources": {"core": core, "search": search, "graphql": graphql}, "rate": core}

@@ -80,6 +80,9 @@ CREATE TABLE IF NOT EXISTS review_comment (
     review_id INTEGER NOT NULL REFERENCES review, user_id INTEGER NOT NULL REFERENCES user, body TEXT NOT NULL,
     path TEXT NOT NULL, line INTEGER, side TEXT NOT NULL, start_line INTEGER, position INTEGER, hunk TEXT NOT NULL,
     commit_id TEXT NOT NULL, in_reply_to INTEGER, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS resolved_thread (
+    comment_id INTEGER PRIMARY KEY REFERENCES review_comment, user_id INTEGER NOT NULL REFERENCES user,
+    at TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS review_request (
     issue_id INTEGER NOT NULL REFERENCES issue, user_id INTEGER NOT NULL REFERENCES user,
     PRIMARY KEY (issue_id, user_id));
