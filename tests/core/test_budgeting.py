@@ -68,7 +68,7 @@ def test_a_budget_is_used_up(budget, words):
     assert (block is None) is (words == "")
     if block is not None:
         assert block.code == "budget"
-        assert f"used up: {words}." in block.words
+        assert f"used up: {words};" in block.words
 
 
 @pytest.mark.parametrize("budget", [Budget(tokens=1), Budget(cost_usd=0.01)])

@@ -116,7 +116,7 @@ def test_the_first_model_back_says_when():
     cool = (cooled("ann", 30, model="a"), cooled("ann", 10, model="b"), cooled("ann", 20, model="c"))
     pool = pool_of(Role.AUTHOR, ann, cooldowns=cool)
     assert pool.until_at == at(10)
-    assert "ann (b)" in pool.words
+    assert "ann: b is cooling down" in pool.words
 
 
 def test_a_cooldown_that_is_over_keeps_nobody_out():

@@ -189,6 +189,9 @@ class TestSentence:
         assert render_sentence(Status.ROUTED, wait, now=NOW) == (
             "It is routed: nobody may be used now. It goes on. Not before 2026-03-04 14:05 UTC (in 2 h 5 min)."
         )
+        assert render_sentence(Status.IN_PROGRESS, Wait("running", "ann works on it", until_at=at(125)), now=NOW) == (
+            "It is in_progress: ann works on it. By 2026-03-04 14:05 UTC at the latest (in 2 h 5 min)."
+        )
         assert render_sentence(Status.NEW, Wait("x", "a slot is missing", "It starts."), now=NOW) == (
             "It is new: a slot is missing. It starts."
         )

@@ -88,7 +88,7 @@ async def test_sentences_say_why_what_next_and_when(tmp_path):
     assert running.sentence.startswith(
         "It is in_progress: ann works on it. The result is collected as soon as it ends."
     )
-    assert "Not before 2026-03-04 13:00 UTC" in running.sentence
+    assert "By 2026-03-04 13:00 UTC at the latest" in running.sentence
     assert running.open_run is not None
     assert running.open_run.agent == "ann"
     assert running.url.endswith(f"/{key.project}/issues/{key.number}")

@@ -31,6 +31,15 @@ def starts(stage: Stage, role: Role = Role.AUTHOR) -> list[str]:
     return [run.agent for run in stage.store.runs.values() if run.role is role]
 
 
+async def test_who_cools_is_named_once(tmp_path):
+    stage = Stage(tmp_path)
+    await cool(stage, "ann", 5)
+    await cool(stage, "bob", 2)
+    key = stage.file()
+    await stage.settle()
+    assert "(ann: cooling down after usage_window: used up; bob: cooling down" in stage.wait(key).words
+
+
 async def test_a_new_task_waits_while_all_are_cooled_and_goes_on_when_the_first_is_back(tmp_path):
     stage = Stage(tmp_path)
     await cool(stage, "ann", 5)
@@ -43,7 +52,7 @@ async def test_a_new_task_waits_while_all_are_cooled_and_goes_on_when_the_first_
     assert stage.statuses(key) == ("status:new",)
     code, sentence = await stage.summary(key)
     assert code == "cooling"
-    assert "bob is cooling down after usage_window: used up" in sentence
+    assert "bob: cooling down after usage_window: used up" in sentence
     before = len(stage.store.events)
     await stage.later(3600)
     assert starts(stage) == []

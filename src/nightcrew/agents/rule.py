@@ -20,6 +20,9 @@ from nightcrew.ports.agent import RunOutput
 
 FORMATS = ("text", "jsonl", "json")
 
+LAST_LINES = 10
+"""How many lines at the end of a plain text may tell of a failure."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutputRule:
@@ -66,7 +69,7 @@ def parse_ending(output: RunOutput, rule: OutputRule) -> Ending:
         truncated=bool(rule.truncated) and any(fits(line, rule.truncated) for line in stream.objects),
         spoke=bool(text),
         printed=bool(stream.objects or stream.plain),
-        channel=stream.plain if not clean else (),
+        channel=_channel(stream.plain, rule) if not clean else (),
         success_codes=rule.success_codes,
         usage=_usage(stream.objects, rule),
         session=_last(stream.objects, rule.session, {}) if rule.session else "",
@@ -77,6 +80,12 @@ def fits(line: Line, conditions: Mapping[str, str | bool]) -> bool:
     """Whether every path has its value; the paths of no condition are all there."""
     return all(type(found := find_value(line, path)) is type(value) and found == value
                for path, value in conditions.items())  # fmt: skip
+
+
+def _channel(plain: tuple[str, ...], rule: OutputRule) -> tuple[str, ...]:
+    """The lines that are the CLI's own. In plain text they cannot be told from the agent's; what it failed of stands at
+    the end."""
+    return plain[-LAST_LINES:] if rule.format == "text" else plain
 
 
 def _last(lines: Iterable[Line], path: str, when: Mapping[str, str | bool]) -> str:

@@ -7,7 +7,8 @@ from datetime import datetime
 @dataclass(frozen=True, slots=True)
 class Wait:
     """`code` is stable and machine-readable; `words` complete the sentence "It waits because …"; `next` says what
-    happens next; `until_at` is the earliest time at which it can go on, if one is known."""
+    happens next; `until_at` is the earliest time at which it can go on, if one is known (for a run at work, the latest:
+    its deadline)."""
 
     code: str
     words: str

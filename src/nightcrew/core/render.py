@@ -30,6 +30,9 @@ _LASTING = frozenset(
     }
 )
 
+_BOUNDED = frozenset({"running"})
+"""Waits whose time is the latest at which they end, not the earliest."""
+
 
 def render_sentence(status: Status, wait: Wait | None, *, now: datetime) -> str:
     """One sentence: why the task is where it is, what happens next, and when."""
@@ -39,7 +42,9 @@ def render_sentence(status: Status, wait: Wait | None, *, now: datetime) -> str:
     if wait.next:
         text += " " + (wait.next if wait.next.endswith(".") else wait.next + ".")
     if wait.until_at is not None:
-        text += f" Not before {wait.until_at:%Y-%m-%d %H:%M} UTC ({render_span(wait.until_at - now)})."
+        when = f"{wait.until_at:%Y-%m-%d %H:%M} UTC"
+        when = f"By {when} at the latest" if wait.code in _BOUNDED else f"Not before {when}"
+        text += f" {when} ({render_span(wait.until_at - now)})."
     return text
 
 

@@ -66,7 +66,8 @@ class Case:
         """Why no agent may be shown the issue, if its text is not what someone with write access asked for."""
         vouched = self.view.vouched
         if isinstance(vouched, Unknown):
-            return Wait("vouch_unknown", f"whether its author has write access is not known ({vouched.why})")
+            words = f"whether its author has write access is not known ({vouched.why})"
+            return Wait("vouch_unknown", words, "It is looked up again.")
         if vouched.value:
             return None
         return Wait(

@@ -18,6 +18,7 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.policy.budgeting import spent_by
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_sentence
+from nightcrew.core.step.blocked import wait_for_person
 from nightcrew.core.step.removed import inactive
 from nightcrew.engine.cooldown import list_cooldowns
 from nightcrew.engine.observe import PAUSED
@@ -247,8 +248,8 @@ class Reader:
             return None
         if task.key.project not in self._settings().projects:
             return inactive(task.key.project)
-        if task.block is not None and task.status is Status.BLOCKED:
-            return Wait("blocked", task.block.words)
+        if task.status is Status.BLOCKED:
+            return wait_for_person(task.block)
         if not running:
             return Wait("service_down", "the service is not running", "Start it with `nightcrew serve`.")
         return None

@@ -90,6 +90,18 @@ def test_own_words_for_failures_come_before_those_of_vendors():
     assert plain.kind is K.RATE_LIMIT
 
 
+def test_in_plain_text_only_what_stands_at_the_end_tells_of_a_failure():
+    """What stands before may be the agent's own work, such as tests of a limit."""
+    work = ["I wrote a test for 'API key credit limit reached'.", *[f"line {n}" for n in range(20)]]
+    made = make_agent(patterns="aider")
+    crashed = made.read(make_output("\n".join(work), exit_code=1)).failure
+    assert crashed is not None
+    assert crashed.kind is K.CRASH
+    ended = made.read(make_output("\n".join([*work, "API key credit limit reached", "see the manual"]), exit_code=1))
+    assert ended.failure is not None
+    assert ended.failure.kind is K.CREDITS
+
+
 def test_another_exit_code_may_be_a_success():
     assert isinstance(make_agent(success_codes=[0, 3]).read(make_output(DONE, exit_code=3)).report, AuthorReport)
     assert make_agent(success_codes=[3]).read(make_output(DONE, exit_code=0)).report is None

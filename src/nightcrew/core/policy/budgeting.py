@@ -59,7 +59,7 @@ def over_budget(spent: Spent, budget: Budget) -> Block | None:
         reasons.append(f"{spent.cost_usd or 0.0:.2f} of {budget.cost_usd:.2f} USD")
     if not reasons:
         return None
-    words = f"its budget is used up: {', '.join(reasons)}. Raise it, or retry or unblock the task to count anew."
+    words = f"its budget is used up: {', '.join(reasons)}; it is counted anew from when the task is let go on."
     return Block("budget", words)
 
 

@@ -153,8 +153,7 @@ def first_usable(
         if cooldown is None:
             return Choice(name, model)
         if earliest is None or earliest.until_at is None or cooldown.until_at < earliest.until_at:
-            what = f"{name} ({model})" if cooldown.model else name
-            earliest = Exclusion(
-                name, f"{what} is cooling down after {cooldown.kind.value}: {cooldown.why}", cooldown.until_at
-            )
+            what = f"{model} is cooling down" if cooldown.model else "cooling down"
+            words = f"{what} after {cooldown.kind.value}: {cooldown.why.rstrip('.')}"
+            earliest = Exclusion(name, words, cooldown.until_at)
     return earliest or Exclusion(name, "it has no model for this", is_lasting=True)

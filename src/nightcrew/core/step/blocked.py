@@ -3,7 +3,9 @@
 from nightcrew.core.actions import FinishTask, MoveStatus
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
-from nightcrew.core.stage import Case, Stage, act_on, wait_for
+from nightcrew.core.model.task import Block
+from nightcrew.core.reason import Wait
+from nightcrew.core.stage import Case, Stage, act_on
 
 
 def step_blocked(case: Case) -> Stage:
@@ -20,13 +22,18 @@ def step_blocked(case: Case) -> Stage:
         target = Status.ROUTED if task.route is not None else Status.NEW
         why = "a person with write access answered"
         return act_on(MoveStatus(task.key, task.status, target, Evidence.PERSON, why, reset=True))
+    return Stage(wait=wait_for_person(reason))
+
+
+def wait_for_person(reason: Block | None) -> Wait:
+    """Why a blocked task waits, and what a person is asked for."""
     words = reason.words if reason is not None else "a person set it to blocked"
     next_step = (
         "Answer with a comment on the issue."
         if reason is not None and reason.answerable
-        else ("Put it right and set status:new or status:routed, or use `nightcrew task retry` or `unblock`.")
+        else "Put it right and set status:new or status:routed, or use `nightcrew task retry` or `unblock`."
     )
-    return wait_for("blocked", words, next_step)
+    return Wait("blocked", words, next_step)
 
 
 def _is_put_right(case: Case) -> bool:
