@@ -121,7 +121,10 @@ class MergeSettings:
         ".gemini/**",
         ".opencode/**",
         "opencode.json",
+        "opencode.jsonc",
         ".mcp.json",
+        ".githooks/**",
+        ".husky/**",
     )
     hold_labels: tuple[str, ...] = ("hold",)
 
