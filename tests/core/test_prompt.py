@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightcrew.core.model.issue import Comment
-from nightcrew.core.model.pull import Remark
+from nightcrew.core.model.pull import Remark, ReviewState
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
 from nightcrew.core.prompt import PastAttempt, PromptInput, build_prompt
 from nightcrew.core.prompt_check import FailedCheck
-from tests.core.build import PROJECT, an_issue, at
+from nightcrew.core.prompt_feedback import Feedback, render_feedback
+from tests.core.build import PROJECT, a_review, an_issue, at
 
 BUDGET = PromptBudget()
 SECTION = re.compile(
@@ -86,10 +87,16 @@ EVERYTHING: dict[str, Any] = {
     "tree": ("src/widget.py", "tests/test_widget.py"),
     "change_summary": "Not enough tests.",
     "findings": (Finding("src/widget.py", 3, "wrong sign"), Finding("README.md", None, "say it")),
-    "remarks": (
-        Remark(1, 2, "olga", "src/widget.py", 4, "off <!-- psst -->by one", at(1)),
-        Remark(2, None, "pete", "x", None, "why?", at(1)),
+    "feedback": Feedback(
+        reviews=(a_review("rita", ReviewState.CHANGES_REQUESTED, body="say <!-- psst -->why"),),
+        remarks=(
+            Remark(1, 2, "olga", "src/widget.py", 4, "off <!-- psst -->by one", at(1), hunk="@@ -1 +1 @@\n+turn = -1"),
+            Remark(2, None, "pete", "x", None, "why?", at(1)),
+            Remark(3, 3, "rita", "src/widget.py", 4, "by two, even", at(2), reply_to=1),
+        ),
+        comments=(a_comment(body="and the docs?"),),
     ),
+    "messages": ("Answer each of them.",),
     "checks": (FailedCheck("build", "2 failed", "E assert 1 == 2"), FailedCheck("lint", "", "")),
     "attempts": tuple(PastAttempt(n, "ann", f"end {n}", f"did {n}", f"learned {n}") for n in (1, 2, 3, 4)),
     "diff": "+++ b/src/widget.py",
@@ -101,13 +108,29 @@ def test_an_author_sees_what_was_said_and_what_failed():
     text = prompt(**EVERYTHING)
     assert "- src/widget.py:3: wrong sign\n- README.md: say it" in section(text, "Changes that the review")
     assert "Not enough tests." in section(text, "Changes that the review")
-    assert section(text, "What people") == "- olga, src/widget.py:4: off by one\n- pete, x: why?"
+    assert section(text, "What people") == (
+        "- rita asks for changes: say why\n\n"
+        "- olga, src/widget.py:4: off by one\n  rita, src/widget.py:4: by two, even\n"
+        "  | @@ -1 +1 @@\n  | +turn = -1\n\n"
+        "- pete, x: why?\n\n- olga wrote on the pull request: and the docs?"
+    )
+    assert "says to that:\nAnswer each of them." in text
     assert section(text, "Checks that failed") == "build: 2 failed\nE assert 1 == 2\n\nlint:"
     assert section(text, "Files") == "src/widget.py\ntests/test_widget.py"
     assert section(text, "The repository's own guides") == "--- AGENTS.md\nUse tabs.\n\n--- README.md\n# Widget"
     assert section(text, "Comments of people").startswith("olga (2026-03-04 12:01 UTC):\nPlease hurry.")
     assert "asks of every run:\nSign your work." in text
     assert "+++ b/src" not in text
+
+
+def test_what_does_not_fit_is_not_called_told():
+    remarks = tuple(Remark(n, 2, "olga", "src/widget.py", n, "x" * 400, at(1)) for n in range(1, 9))
+    told = render_feedback(Feedback(remarks=remarks), 1_500)
+    assert told.things == ("remark:1", "remark:2", "remark:3")
+    assert len(told.text) <= 1_500
+    assert build_prompt(parts(feedback=Feedback(remarks=remarks)), BUDGET).things == tuple(
+        f"remark:{n}" for n in range(1, 9)
+    )
 
 
 def test_only_the_last_three_attempts_are_told():
@@ -188,7 +211,7 @@ def everywhere(text: str) -> dict[str, Any]:
         "tree": (text,),
         "change_summary": text,
         "findings": (Finding(text, 1, text),),
-        "remarks": (Remark(1, 1, text, text, 1, text, at(1)),),
+        "feedback": Feedback((a_review(text, body=text),), (Remark(1, 1, text, text, 1, text, at(1), hunk=text),)),
         "checks": (FailedCheck(text, text, text),),
         "attempts": (PastAttempt(1, "ann", text, text, text),),
         "diff": text,

@@ -15,6 +15,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import Check, CheckState, PullView, Required
+from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeSettings
@@ -37,6 +38,7 @@ from tests.core.build import (
     a_view,
     an_issue,
     an_outcome,
+    at,
     cooled,
 )
 
@@ -166,7 +168,11 @@ class TestInReview:
         red = a_pull_view(checks=Known((a_check("build", CheckState.FAILURE), a_check("x", CheckState.FAILURE))))
         action = moved(self.view(a_verdict(), pull=red), Status.ROUTED, Evidence.CHANGES_REQUESTED)
         assert "build, x" in action.why
-        assert blocked(self.view(a_verdict(), pull=red, cycles=2)).code == "review_cycles"
+        assert [(key.pull, key.head_sha, key.kind) for key in action.sent] == [(70, HEAD, ReactionKind.CI_FAILED)]
+        earlier = Reaction(ReactionKey(70, a_sha(1), ReactionKind.CI_FAILED), at(-9), sent=2, sent_at=at(-8))
+        spent = replace(self.view(a_verdict(), pull=red), reactions=(earlier,))
+        assert blocked(spent).code == "ci_failed"
+        step(replace(spent, task=replace(spent.task, reset_at=at(-7))))
 
     def test_a_review_without_a_verdict_is_had_again(self):
         failed = a_run(Role.REVIEWER, outcome=an_outcome(failure=FailureKind.BAD_OUTPUT))

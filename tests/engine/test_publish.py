@@ -7,6 +7,7 @@ from nightcrew.core.errors import Denied, OutcomeUnknown, Unavailable
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, ReviewState
+from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ProjectSettings
@@ -136,7 +137,8 @@ async def test_a_verdict_whose_answer_was_lost_is_posted_once(tmp_path, method, 
 
 @pytest.mark.case("C158")
 async def test_own_reviews_are_known_by_id_even_where_the_account_is_the_persons(tmp_path):
-    stage = Stage(tmp_path, login=PERSON)
+    unsent = ReactionSettings(changes_requested=ReactionRule(ReactionAction.NOTHING))
+    stage = Stage(tmp_path, login=PERSON, projects=(ProjectSettings(PROJECT, reactions=unsent),))
     key, merge = await in_review(stage)
     pull = stage.pull(key)
     own = stage.forge.thread(PROJECT, pull.number).reviews[0]

@@ -131,7 +131,9 @@ class ForgeState:
             thread.comments = [comment for comment in thread.comments if comment.id != comment_id]
 
     def remark(self, slug: str, number: int, *, path: str, line: int, body: str, author: str = "ada") -> Remark:
-        said = Remark(self._id(), None, author, path, line, body, self._now())
+        sha = self.thread(slug, number).pull.head_sha  # type: ignore[union-attr]  # remarks are on pull requests
+        review = self.add_review(slug, number, author=author, state=ReviewState.COMMENTED, sha=sha)
+        said = Remark(self._id(), review.id, author, path, line, body, self._now())
         self.thread(slug, number).remarks.append(said)
         return said
 

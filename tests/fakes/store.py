@@ -15,6 +15,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
@@ -40,6 +41,8 @@ class MemoryStore:
         self.events: list[Event] = []
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
+        self.reactions: dict[tuple[TaskKey, ReactionKey], Reaction] = {}
+        self.deliveries: dict[tuple[TaskKey, str, RunId], datetime] = {}
         self.validators: dict[tuple[str, str], Validator] = {}
 
     # tasks
@@ -84,6 +87,7 @@ class MemoryStore:
         change: Change | None = None,
         labels_follow: bool = True,
         command: SettledCommand | None = None,
+        sent: tuple[ReactionKey, ...] = (),
     ) -> None:
         self._check()
         if not allows(edge.source, edge.target, edge.evidence):
@@ -95,6 +99,8 @@ class MemoryStore:
         if command is not None:
             self._settle(command)
         self._append(event)
+        for reaction in sent:
+            self._send(stored, reaction, event.at)
         fields = stored if changed is None else _with_fields(stored, changed, at=event.at)
         self.tasks[key] = replace(
             fields,
@@ -110,6 +116,44 @@ class MemoryStore:
         if stored.moving_to is not None:
             self.tasks[key] = replace(stored, moving_to=None, moving_over=())
             self.writes += 1
+
+    # reactions
+
+    async def note_reaction(self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event) -> None:
+        self._check()
+        self._get_task(task)
+        row = self.reactions.get((task, key)) or Reaction(key, event.at)
+        self._append(event)
+        told_at = row.told_at or (event.at if is_told else None)
+        self.reactions[task, key] = replace(row, told_at=told_at)
+
+    async def load_reactions(self) -> Mapping[TaskKey, tuple[Reaction, ...]]:
+        self._check()
+        found: dict[TaskKey, tuple[Reaction, ...]] = {}
+        for (task, _), row in self.reactions.items():
+            found[task] = (*found.get(task, ()), row)
+        return found
+
+    async def record_delivery(self, task: TaskKey, run: RunId, things: tuple[str, ...], *, at: datetime) -> bool:
+        self._check()
+        if (task, "brief", run) in self.deliveries:
+            return False
+        self.deliveries |= {(task, thing, run): at for thing in ("brief", *things)}
+        self.writes += 1
+        return True
+
+    async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
+        self._check()
+        found: dict[TaskKey, frozenset[str]] = {}
+        for task, thing, _ in self.deliveries:
+            if thing != "brief":
+                found[task] = found.get(task, frozenset()) | {thing}
+        return found
+
+    def _send(self, task: Task, key: ReactionKey, at: datetime) -> None:
+        row = self.reactions.get((task.key, key)) or Reaction(key, at)
+        is_old = row.sent_at is None or (task.reset_at is not None and row.sent_at <= task.reset_at)
+        self.reactions[task.key, key] = replace(row, sent=1 if is_old else row.sent + 1, sent_at=at)
 
     # commands
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
-from nightcrew.config.project import ProjectEntry
+from nightcrew.config.project import ProjectEntry, ReactionKeys
+from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
@@ -91,6 +92,7 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
             hold_labels=keys.merge.hold_labels,
         ),
         review=ReviewSettings(cycles=keys.review.cycles, allow=keys.review.allow, attempts=keys.review.attempts),
+        reactions=_build_reactions(keys.reactions),
         commit=CommitSettings(email=keys.commit.email, trailers=keys.commit.trailers, sign_off=keys.commit.sign_off),
         prompt=PromptBudget(**keys.prompt.model_dump()),
         checks=tuple(CheckCommand(check.name, check.command, check.timeout) for check in keys.checks),
@@ -102,6 +104,18 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         agent_settings=keys.agent_settings,
         scan_allow=keys.scan_allow,
         instructions=keys.instructions,
+    )
+
+
+def _build_reactions(keys: ReactionKeys) -> ReactionSettings:
+    ci, asked, said = keys.ci_failed, keys.changes_requested, keys.review_comments
+    return ReactionSettings(
+        ci_failed=ReactionRule(ReactionAction(ci.action), ci.retries, message=ci.message),
+        changes_requested=ReactionRule(
+            ReactionAction(asked.action), asked.retries, asked.escalate_after, message=asked.message
+        ),
+        review_comments=ReactionRule(ReactionAction(said.action), said.retries, message=said.message, bots=said.bots),
+        approved_and_green=ReactionRule(ReactionAction(keys.approved_and_green.action)),
     )
 
 

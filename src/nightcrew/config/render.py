@@ -7,6 +7,7 @@ import yaml
 
 from nightcrew.config.document import copy_resolvers
 from nightcrew.config.secret import MASK, is_reference, looks_secret
+from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
 
 
@@ -134,6 +135,7 @@ def _project(project: ProjectSettings) -> dict[str, object]:
             "hold_labels": list(merge.hold_labels),
         },
         "review": {"cycles": review.cycles, "allow": review.allow.value, "attempts": review.attempts},
+        "reactions": _reactions(project.reactions),
         "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
         "prompt": {
             part: getattr(project.prompt, part)
@@ -151,6 +153,26 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "sandbox_read": list(project.sandbox_read),
         "network": project.network.value,
         "instructions": project.instructions,
+    }
+
+
+def _reactions(rules: ReactionSettings) -> dict[str, object]:
+    ci, asked, said = rules.ci_failed, rules.changes_requested, rules.review_comments
+    return {
+        "ci_failed": {"action": ci.action.value, "retries": ci.retries, "message": ci.message},
+        "changes_requested": {
+            "action": asked.action.value,
+            "retries": asked.retries,
+            "escalate_after": render_duration(asked.escalate_after_s),
+            "message": asked.message,
+        },
+        "review_comments": {
+            "action": said.action.value,
+            "retries": said.retries,
+            "bots": said.bots,
+            "message": said.message,
+        },
+        "approved_and_green": {"action": rules.approved_and_green.action.value},
     }
 
 

@@ -11,6 +11,7 @@ from nightcrew.core.command import SettledCommand
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, StopCause
 from nightcrew.core.model.task import Block
@@ -36,7 +37,7 @@ class AdoptIssue:
 class MoveStatus:
     """Change the status: row and event, then the labels. `block` is set with BLOCKED. `reset` starts the counting of
     attempts and cycles anew (a person asked for it); `vouch` says that they ask for the issue's text as it is now.
-    `command` is recorded as settled with the row."""
+    `command` is recorded as settled with the row, `sent` as what is sent to the agent by it."""
 
     task: TaskKey
     source: Status
@@ -47,6 +48,7 @@ class MoveStatus:
     reset: bool = False
     vouch: bool = False
     command: SettledCommand | None = None
+    sent: tuple[ReactionKey, ...] = ()
 
     @property
     def key(self) -> str:
@@ -324,6 +326,22 @@ class PassComments:
         return f"pass:{self.project}"
 
 
+@dataclass(frozen=True, slots=True)
+class NoteReaction:
+    """Keep that an event was seen at a head, so that its deadline runs; with `words`, tell a person by a comment of its
+    own on the pull request, which the forge notifies people of."""
+
+    task: TaskKey
+    reaction: ReactionKey
+    words: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        kind, sha = self.reaction.kind.value, self.reaction.head_sha
+        return f"note:{self.task}:{kind}:{sha}:{'told' if self.words else 'seen'}"
+
+
 Action = (
     AdoptIssue
     | MoveStatus
@@ -345,6 +363,7 @@ Action = (
     | ReleaseClaim
     | AnswerCommand
     | PassComments
+    | NoteReaction
 )
 
 

@@ -38,7 +38,7 @@ class Evidence(Enum):
     PULL_REQUEST = "the branch is pushed and its pull request is open"
     REVIEW_STARTED = "a reviewer run is recorded for the head"
     RUN_FAILED = "the run ended without usable work"
-    CHANGES_REQUESTED = "a verdict asks for changes, or the checks of the head failed"
+    CHANGES_REQUESTED = "a verdict or a person asks for changes, or the checks of the head failed"
     HEAD_MOVED = "the head or its base is no longer the one under review"
     MERGED = "the pull request is merged and the merge is on the base"
     FINISHED = "the issue was closed"

@@ -12,12 +12,12 @@ from typing import assert_never
 
 from nightcrew.core.cut import cut
 from nightcrew.core.model.issue import Comment, Issue
-from nightcrew.core.model.pull import Remark
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
 from nightcrew.core.neutral import one_line, strip_controls, strip_hidden, strip_invisible
 from nightcrew.core.prompt_check import FailedCheck, render_checks
+from nightcrew.core.prompt_feedback import Feedback, render_feedback
 from nightcrew.core.prompt_resume import Resumed, render_resumed
 
 _NOT_LOGIN = re.compile(r"[^A-Za-z0-9_.\[\]-]+")
@@ -46,7 +46,8 @@ class PromptInput:
     """All that a prompt is made of. `comments` are those of people with write access; `hidden_authors` the others,
     who are named but not quoted. `documents` maps paths (CLAUDE.md, AGENTS.md, README.md) to their text at the base.
     `report` is the text that says where and how to report. `diff` is for a reviewer. `change_summary` and
-    `findings` belong to the last review that asked for changes; `remarks` are those of people, on lines of the diff.
+    `findings` belong to the last review that asked for changes; `feedback` is what people said on the pull
+    request, `messages` the owner's words to it.
     `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on."""
 
     role: Role
@@ -61,7 +62,8 @@ class PromptInput:
     tree: tuple[str, ...] = ()
     change_summary: str = ""
     findings: tuple[Finding, ...] = ()
-    remarks: tuple[Remark, ...] = ()
+    feedback: Feedback = Feedback()
+    messages: tuple[str, ...] = ()
     checks: tuple[FailedCheck, ...] = ()
     attempts: tuple[PastAttempt, ...] = ()
     work: str = ""
@@ -77,6 +79,8 @@ class Prompt:
 
     text: str
     hidden_pieces: int = 0
+    things: tuple[str, ...] = ()
+    """The names of what people said on the pull request that stands in it."""
 
 
 def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
@@ -107,8 +111,9 @@ def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
             sections += [_tree(parts, budget)]
         case _:
             assert_never(parts.role)
+    things = render_feedback(parts.feedback, budget.findings).things if parts.role is Role.AUTHOR else ()
     sections.append(parts.report.strip())
-    return Prompt("\n\n".join(section for section in sections if section) + "\n", hidden)
+    return Prompt("\n\n".join(section for section in sections if section) + "\n", hidden, things)
 
 
 def _task_of(parts: PromptInput) -> str:
@@ -148,12 +153,13 @@ def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
         findings = "\n".join(_finding(finding) for finding in parts.findings)
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)
         sections.append(_section("Changes that the review of your branch asks for: make all of them", text))
-    if parts.remarks:
-        text = "\n".join(_remark(remark) for remark in parts.remarks)
-        sections.append(_section("What people with write access remarked on your branch", cut(text, budget.findings)))
+    feedback = render_feedback(parts.feedback, budget.findings).text
+    if feedback:
+        sections.append(_section("What people with write access remarked on your branch: settle all of it", feedback))
     if parts.checks:
         text = strip_invisible(render_checks(parts.checks, budget.checks))[0]
         sections.append(_section("Checks that failed on your branch: make them pass", text))
+    sections += [f"What the project's owner says to that:\n{message}" for message in parts.messages]
     if parts.work:
         sections.append(_section("What stands on the branch already", cut(parts.work, budget.attempts)))
     if parts.attempts:
@@ -219,11 +225,6 @@ def _comments(parts: PromptInput, budget: PromptBudget) -> tuple[str, int]:
 def _finding(finding: Finding) -> str:
     line = f":{finding.line}" if finding.line is not None else ""
     return f"- {one_line(finding.path, 300)}{line}: {finding.text}"
-
-
-def _remark(remark: Remark) -> str:
-    line = f":{remark.line}" if remark.line is not None else ""
-    return f"- {one_line(remark.author, 40)}, {one_line(remark.path, 300)}{line}: {strip_hidden(remark.body)[0]}"
 
 
 def _attempt(attempt: PastAttempt) -> str:

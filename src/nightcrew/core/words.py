@@ -5,15 +5,18 @@ from nightcrew.core.cut import cut
 from nightcrew.core.fence import open_fence
 from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.report import AuthorReport, Decision, Finding
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import forge_text, one_line
+from nightcrew.core.render import MARK
 
 BODY_LIMIT = 60_000
 """Below GitHub's 65,536 characters, with room for what is added."""
 
 REVIEW_MARK = "<!-- nightcrew:verdict {run} -->"
+REACTION_MARK = "<!-- nightcrew:reaction {kind} {sha} -->"
 
 
 def render_pull_title(issue: Issue) -> str:
@@ -39,6 +42,22 @@ def render_review_body(verdict: Verdict) -> str:
     summary = _passage(verdict.summary, 20_000)
     mark = REVIEW_MARK.format(run=verdict.run)
     return f"{mark}\n**{verdict.agent}**{model} {word} {render_sha(verdict.head_sha)}.\n\n{summary}\n"
+
+
+def is_own_review(body: str) -> bool:
+    """Whether a review begins as those do that carry a verdict: one whose answer was lost is not on record."""
+    return body.startswith(REVIEW_MARK.partition("{")[0])
+
+
+def render_reaction(key: ReactionKey, words: str) -> str:
+    """The comment by which a person is told of an event, beside the one that is kept up to date."""
+    mark = REACTION_MARK.format(kind=key.kind.value, sha=key.head_sha)
+    said = one_line(forge_text(words), 2_000).rstrip(".")
+    return f"{MARK}\n{mark}\n**Nightcrew** needs a person at {render_sha(key.head_sha)}: {said}.\n"
+
+
+def is_reaction(body: str) -> bool:
+    return REACTION_MARK.partition("{")[0] in body[:300]
 
 
 def render_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -23,6 +23,7 @@ from nightcrew.core.actions import (
     FinishTask,
     MergePull,
     MoveStatus,
+    NoteReaction,
     OutcomeOpen,
     PassComments,
     PostVerdict,
@@ -51,6 +52,7 @@ from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
+from nightcrew.engine.effect.reaction import note_reaction
 from nightcrew.engine.effect.start import resume_start, start_run
 from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
 from nightcrew.engine.effect.tell import tell_person
@@ -110,6 +112,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await answer_command(means, action)
         case PassComments():
             return await pass_comments(means, action)
+        case NoteReaction():
+            return await note_reaction(means, action)
         case _:
             assert_never(action)
 

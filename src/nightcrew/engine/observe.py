@@ -335,6 +335,8 @@ class Observer:
                     last_command=records.last_commands.get(key),
                     vouched=sight.vouched,
                     reopened_by_writer=sight.reopened_by_writer,
+                    reactions=records.reactions.get(key, ()),
+                    delivered=records.delivered.get(key, frozenset()),
                 )
             )
         base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)

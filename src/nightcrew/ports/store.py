@@ -11,6 +11,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
@@ -81,10 +82,12 @@ class Store(Protocol):
         change: Change | None = None,
         labels_follow: bool = True,
         command: SettledCommand | None = None,
+        sent: tuple[ReactionKey, ...] = (),
     ) -> None:
-        """Move the status along `edge`, with its event, apply `change` to the other fields, and record `command` as
-        settled, in one transaction. `labels_follow` sets `moving_to`. Conflict if the stored status is not the edge's
-        source, or the command was settled before: then nothing is changed."""
+        """Move the status along `edge`, with its event, apply `change` to the other fields, record `command` as settled
+        and `sent` as sent at the event's time, in one transaction. `labels_follow` sets `moving_to`.
+        Conflict if the stored status is not the edge's source, or the command was settled before: then nothing is
+        changed."""
         ...
 
     async def record_command(self, command: SettledCommand, *, event: Event) -> None:
@@ -93,6 +96,21 @@ class Store(Protocol):
 
     async def load_commands(self, *, limit: int = 5000) -> tuple[SettledCommand, ...]:
         """Oldest first; the newest that many."""
+        ...
+
+    async def note_reaction(self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event) -> None:
+        """It was seen, and with `is_told` a person was told, at the event's time; the first time of each stays."""
+        ...
+
+    async def load_reactions(self) -> Mapping[TaskKey, tuple[Reaction, ...]]: ...
+
+    async def record_delivery(self, task: TaskKey, run: RunId, things: tuple[str, ...], *, at: datetime) -> bool:
+        """These things that people said stand in the run's prompt. False, and nothing changed, if that was recorded of
+        the run before."""
+        ...
+
+    async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
+        """The things that any run of a task was given."""
         ...
 
     async def settle_status(self, key: TaskKey) -> None:

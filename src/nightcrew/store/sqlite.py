@@ -16,6 +16,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
@@ -27,6 +28,7 @@ from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
 from nightcrew.store import event as events
+from nightcrew.store import reaction as reactions
 from nightcrew.store import route as routes
 from nightcrew.store import run as runs
 from nightcrew.store import task as tasks
@@ -131,17 +133,42 @@ class SqliteStore:
         change: Change | None = None,
         labels_follow: bool = True,
         command: SettledCommand | None = None,
+        sent: tuple[ReactionKey, ...] = (),
     ) -> None:
         """Missing if there is no such task; Bug if the table of transitions has no such edge. Without
         `labels_follow`, `moving_to` is cleared: a person's labels are right already."""
-        await self._write(
-            lambda db: tasks.change_status(
+
+        async def body(db: Connection) -> None:
+            for reaction in sent:
+                reset_at = (await tasks.get_task(db, key)).reset_at
+                await reactions.record_sent(db, key, reaction, at=event.at, reset_at=reset_at)
+            await tasks.change_status(
                 db, key, edge, event=event, change=change, labels_follow=labels_follow, command=command
             )
-        )
+
+        await self._write(body)
 
     async def settle_status(self, key: TaskKey) -> None:
         await self._write(lambda db: tasks.settle_status(db, key))
+
+    # reactions
+
+    async def note_reaction(self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event) -> None:
+        async def body(db: Connection) -> None:
+            await tasks.get_task(db, task)
+            await reactions.note_reaction(db, task, key, at=event.at, is_told=is_told)
+            await events.record_event(db, event)
+
+        await self._write(body)
+
+    async def load_reactions(self) -> Mapping[TaskKey, tuple[Reaction, ...]]:
+        return await self._read(reactions.load_reactions)
+
+    async def record_delivery(self, task: TaskKey, run: RunId, things: tuple[str, ...], *, at: datetime) -> bool:
+        return await self._write(lambda db: reactions.record_delivery(db, task, run, things, at=at))
+
+    async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
+        return await self._read(reactions.load_deliveries)
 
     # commands
 

@@ -14,6 +14,7 @@ from nightcrew.core.actions import (
     FinishTask,
     MergePull,
     MoveStatus,
+    NoteReaction,
     PassComments,
     PostVerdict,
     PublishWork,
@@ -30,6 +31,7 @@ from nightcrew.core.actions import (
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
+from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.policy.checking import base_mark
@@ -80,6 +82,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _answer(sim, action)
         case PassComments():
             raise Refuse("comments are read whole each time here")
+        case NoteReaction():
+            return _note(sim, action)
 
 
 def advance(sim: Simulated, key: str) -> bool:
@@ -126,7 +130,7 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
     task = sim.tasks[number]
     if task.status is action.source:
         changed = replace(task, block=replace(action.block, at=sim.now) if action.block else None)
-        if action.evidence is Evidence.CHANGES_REQUESTED:
+        if action.evidence is Evidence.CHANGES_REQUESTED and not action.sent:
             changed = replace(changed, cycles=task.cycles + 1)
         if action.evidence is Evidence.RUN_FAILED:
             last = next((run for run in reversed(sim.runs.get(number, [])) if run.role is Role.AUTHOR), None)
@@ -137,6 +141,10 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
             changed = _reset(sim, changed)
         if action.command is not None:
             sim.settle_command(number, action.command)
+        if action.sent:
+            sim.rounds[number] = sim.rounds.get(number, 0) + 1
+        for reaction in action.sent:
+            _send(sim, number, reaction)
         change_status(sim, number, action.target, action.evidence, changed)
     yield
     yield from set_label(sim, number, action.target)
@@ -152,10 +160,30 @@ def _answer(sim: Simulated, action: AnswerCommand) -> Effect:
     sim.settle_command(number, action.command)
 
 
+def _send(sim: Simulated, number: int, key: ReactionKey) -> None:
+    rows = sim.reactions.setdefault(number, {})
+    row = rows.get(key) or Reaction(key, sim.now)
+    reset_at = sim.tasks[number].reset_at
+    is_old = row.sent_at is None or (reset_at is not None and row.sent_at <= reset_at)
+    rows[key] = replace(row, sent=1 if is_old else row.sent + 1, sent_at=sim.now)
+
+
+def _note(sim: Simulated, action: NoteReaction) -> Effect:
+    number, key = action.task.number, action.reaction
+    pull = sim.pulls.get(key.pull)
+    if pull is None or pull.head_sha != key.head_sha or not pull.is_open:
+        raise Refuse("the head has moved")
+    yield
+    rows = sim.reactions.setdefault(number, {})
+    row = rows.get(key) or Reaction(key, sim.now)
+    rows[key] = replace(row, told_at=row.told_at or (sim.now if action.words else None))
+
+
 def _reset(sim: Simulated, task: Task) -> Task:
     number = task.key.number
     sim.resets[number] = len(sim.runs.get(number, []))
     sim.ended_by_hand.discard(number)
+    sim.rounds.pop(number, None)
     task = replace(task, cycles=0, attempts=0, tried=(), block=None, reset_at=sim.now)
     if task.pull is None:
         return task

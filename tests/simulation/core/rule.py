@@ -201,7 +201,7 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
     """One author, one status, and nothing without bounds."""
     task, project = sim.tasks[number], sim.project_of(number)
     authors = [run for run in sim.runs.get(number, ()) if run.role is Role.AUTHOR]
-    bound = project.attempts + task.cycles
+    bound = project.attempts + task.cycles + sim.rounds.get(number, 0)
     if len(authors) > 1:
         hold(sum(run.id in sim.sessions for run in authors) <= 1, "one author at a time", number)
         hold(sum(run.is_open for run in authors) <= 1, "one author at a time", number)

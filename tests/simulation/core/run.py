@@ -75,6 +75,9 @@ def _bring_up(sim: Simulated, run: Run) -> Effect:
         yield from set_label(sim, number, target)
     if run.role is Role.AUTHOR:
         run = _place(sim, run)
+        pull = sim.tasks[number].pull
+        said = sim.delivered.setdefault(number, set())
+        said |= {f"review:{review.id}" for review in sim.reviews.get(pull or 0, ())}
         yield
     sim.open_session(run)
     yield

@@ -18,6 +18,7 @@ from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Required, Review, ReviewState
+from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.report import AuthorReport, Decision, Report, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Probe, Role, Run, RunView, StopCause
@@ -103,6 +104,8 @@ class Simulated:
     pauses: dict[str, tuple[int, Wait]] = field(default_factory=dict)
     merges: list[tuple[int, Sha]] = field(default_factory=list)
     kept_views: dict[int, tuple[tuple[object, ...], TaskView]] = field(default_factory=dict)
+    reactions: dict[int, dict[ReactionKey, Reaction]] = field(default_factory=dict)
+    delivered: dict[int, set[str]] = field(default_factory=dict)
     last_agent: str = ""
     is_paused: bool = False
     paused_projects: set[str] = field(default_factory=set)
@@ -126,6 +129,8 @@ class Simulated:
     """Issues that a person closed, deleted or called done."""
     resets: dict[int, int] = field(default_factory=dict)
     """How many runs there were when a person last reset the task."""
+    rounds: dict[int, int] = field(default_factory=dict)
+    """How often reactions have sent a task back since then."""
 
     # ---- what is seen
 
@@ -208,6 +213,8 @@ class Simulated:
             answered=sight.answered,
             commands=tuple([given for given in sight.commands if given.comment not in self.settled]),
             last_command=self.last_command.get(number),
+            reactions=tuple(self.reactions.get(number, {}).values()),
+            delivered=frozenset(self.delivered.get(number, ())),
         )
         if not view.live:
             self.kept_views[number] = (last, view)
@@ -410,7 +417,7 @@ class Simulated:
 
     def review(self, pull: int, state: ReviewState) -> None:
         found = self.reviews.setdefault(pull, [])
-        found.append(Review(len(found) + 1, "olga", state, "", self.pulls[pull].head_sha, self.now))
+        found.append(Review(1000 * pull + len(found), "olga", state, "", self.pulls[pull].head_sha, self.now))
 
     def statuses_on(self, number: int) -> tuple[Status, ...]:
         return parse_status_labels(self.issues[number].labels)

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import Enum
 
 from nightcrew.core.ids import Sha
-from nightcrew.core.known import Observed
+from nightcrew.core.known import Known, Observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,8 @@ class Review:
 @dataclass(frozen=True, slots=True)
 class Remark:
     """A review comment on a line of a pull request. `line` is None where the diff does not show it any more; `review`
-    is the id of the review that it belongs to."""
+    is the id of the review that it belongs to; `reply_to` the remark that began its thread, None if it is that itself;
+    `hunk` the part of the diff above it."""
 
     id: int
     review: int | None
@@ -106,6 +107,8 @@ class Remark:
     body: str
     created_at: datetime
     is_bot: bool = False
+    reply_to: int | None = None
+    hunk: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,8 @@ class PullView:
     author_agents: Observed[frozenset[str]]
     base_sha: Observed[Sha]
     """The base branch as it is now on the forge."""
+    remarks: Observed[tuple[Remark, ...]] = Known(())
+    """On lines, by people with write access and by bots, oldest first; never Nightcrew's own."""
 
 
 @dataclass(frozen=True, slots=True)

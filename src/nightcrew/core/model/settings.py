@@ -6,6 +6,7 @@ from enum import Enum
 
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
+from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
 
 
@@ -188,6 +189,7 @@ class ProjectSettings:
     """How long a machine's claim on a task lasts without being renewed."""
     merge: MergeSettings = MergeSettings()
     review: ReviewSettings = ReviewSettings()
+    reactions: ReactionSettings = ReactionSettings()
     commit: CommitSettings = CommitSettings()
     prompt: PromptBudget = PromptBudget()
     checks: tuple[CheckCommand, ...] = ()

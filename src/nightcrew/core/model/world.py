@@ -12,6 +12,7 @@ from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.run import Role, Run, RunView
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
@@ -27,7 +28,8 @@ class TaskView:
     commented after the task was blocked with a question. `claim` tells which machine has it. `commands` are those in
     comments that are not settled, oldest first; `last_command` is the newest that was answered. `vouched` is whether
     the issue's text is what someone with write access asked for, or its author's own who has it; `reopened_by_writer`
-    is looked for only where the task is done and its issue open."""
+    is looked for only where the task is done and its issue open. `reactions` is what is on record of them; `delivered`
+    names what people said that a run was given."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -41,6 +43,8 @@ class TaskView:
     last_command: SettledCommand | None = None
     vouched: Observed[bool] = Known(True)
     reopened_by_writer: Observed[bool] = Known(True)
+    reactions: tuple[Reaction, ...] = ()
+    delivered: frozenset[str] = frozenset()
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""
@@ -50,6 +54,21 @@ class TaskView:
         """The runs of a role since a person last reset the task."""
         since = self.task.reset_at
         return tuple(run for run in self.runs_of(role) if since is None or run.created_at > since)
+
+    def is_counted(self, reaction: Reaction) -> bool:
+        """Whether it was sent since a person last reset the task."""
+        since = self.task.reset_at
+        return reaction.sent_at is not None and (since is None or reaction.sent_at > since)
+
+    @property
+    def rounds(self) -> int:
+        """How often the work came back for changes since then: by verdicts, and by reactions."""
+        sent: dict[tuple[int, Sha], int] = {}
+        for row in self.reactions:
+            if self.is_counted(row):
+                place = (row.key.pull, row.key.head_sha)
+                sent[place] = max(sent.get(place, 0), row.sent)
+        return self.task.cycles + sum(sent.values())
 
     def last(self, role: Role) -> Run | None:
         runs = self.runs_of(role)

@@ -61,7 +61,7 @@ def out_of_attempts(view: TaskView, limit: int) -> Block | None:
     """The block of a task that has used up its attempts with nothing to show for them, else None. Rounds that a
     review asked for are not failures, and each gives one attempt more."""
     used = attempts_used(view)
-    if used < limit + view.task.cycles:
+    if used < limit + view.rounds:
         return None
     last = view.last(Role.AUTHOR)
     said = f" The last one: {describe_end(last)}." if last else ""

@@ -3,10 +3,11 @@
 from nightcrew.core.actions import MoveStatus, PublishWork
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
-from nightcrew.core.model.report import AuthorReport, ReportedOutcome
+from nightcrew.core.model.reaction import ReactionKind
+from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.task import Block
-from nightcrew.core.policy.retrying import describe_end, nothing_twice
+from nightcrew.core.policy.retrying import changed_nothing, describe_end, nothing_twice
 from nightcrew.core.stage import Case, Stage, act_on, block
 from nightcrew.core.step.pull_end import follow_pull_end
 
@@ -21,6 +22,8 @@ def step_in_progress(case: Case) -> Stage:
         return _again(case, "no author run of it is known")
     outcome = run.outcome
     spent = nothing_twice(case.view, run)
+    if _is_answer(case, run, outcome):
+        return _publish_as_is(case, run)
     if spent is not None and not _is_pushed(case, outcome):
         return block(case.task, spent)
     if outcome.failure is not None or outcome.interruption is not None:
@@ -38,6 +41,29 @@ def _publish(case: Case, run: Run, outcome: RunOutcome) -> Stage:
     if outcome.head_sha is None or (outcome.head_sha == before and not _is_pushed(case, outcome)):
         return _again(case, f"{run.agent} said done and changed nothing")
     return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done"))
+
+
+def _is_answer(case: Case, run: Run, outcome: RunOutcome) -> bool:
+    """Whether it was only asked what people had remarked, and finds that nothing is to be changed: that is an answer
+    to them. Failed checks, and the verdicts of reviewers, take work."""
+    pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
+    report = outcome.report
+    if pull is None or not changed_nothing(run) or not isinstance(report, AuthorReport):
+        return False
+    if report.outcome is not ReportedOutcome.DONE:
+        return False
+    here = [row.key.kind for row in case.view.reactions if row.key.head_sha == pull.pull.head_sha and row.sent]
+    verdict = case.view.verdict_for(pull.pull.head_sha)
+    is_asked = verdict is not None and verdict.decision is Decision.REQUEST_CHANGES
+    return bool(here) and ReactionKind.CI_FAILED not in here and not is_asked
+
+
+def _publish_as_is(case: Case, run: Run) -> Stage:
+    pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
+    head = pull.pull.head_sha if pull is not None else None
+    if head is None:
+        return _again(case, "its pull request is not there")
+    return act_on(PublishWork(case.task.key, run.id, head, f"{run.agent} finds nothing to change"))
 
 
 def _is_pushed(case: Case, outcome: RunOutcome) -> bool:

@@ -3,6 +3,7 @@
 from nightcrew.core.actions import MergePull, MoveStatus, PostVerdict
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.reaction import ReactionAction, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.verdict import Verdict
@@ -10,8 +11,15 @@ from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
 from nightcrew.core.policy.reviewing import out_of_cycles
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
+from nightcrew.core.step.feedback import follow_failed_checks, follow_feedback, follow_objection, told
 from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
+
+_READY = Wait(
+    "gate_shut",
+    "it is approved and green, and merging it is a person's here (reactions.approved_and_green)",
+    "Merge it, or give your word with `nightcrew task approve`.",
+)
 
 
 def step_in_review(case: Case) -> Stage:
@@ -29,6 +37,9 @@ def step_in_review(case: Case) -> Stage:
         return Stage((*checks, post))
     if verdict.decision is Decision.REQUEST_CHANGES:
         return _back(case, f"{verdict.agent} asks for changes: {verdict.summary}")
+    said = follow_feedback(case, pull)
+    if said is not None:
+        return Stage((*checks, *said.actions), said.wait)
     step = _through_gate(case, pull, verdict)
     return Stage((*checks, *step.actions), step.wait)
 
@@ -48,14 +59,21 @@ def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     gate = evaluate(GateView(case.view, pull, case.settings, case.issue.labels))
     if gate.failed_checks:
         names = ", ".join(sorted({check.name for check in gate.failed_checks}))
-        return _back(case, f"checks failed on the head: {names}")
+        return follow_failed_checks(case, pull, f"checks failed on the head: {names}", rest=explain(gate))
     if not gate.is_open:
-        return Stage(wait=explain(gate))
+        return follow_objection(case, pull, gate, explain(gate))
+    if _is_only_told(case, pull):
+        return told(case, pull, ReactionKind.APPROVED_AND_GREEN, _READY)
     base = (case.settings.slug, pull.pull.base_ref)
     if base in case.allowance.merging:
         return Stage(wait=Wait("merge_turn", f"another merge into {base[1]} is under way", "It is next."))
     why = f"{verdict.agent} approved {verdict.head_sha[:10]}, and its checks are green"
     return act_on(MergePull(case.task.key, pull.pull.number, verdict.head_sha, pull.pull.base_ref, why))
+
+
+def _is_only_told(case: Case, pull: PullView) -> bool:
+    by_word = case.task.approved_sha == pull.pull.head_sha
+    return case.settings.reactions.approved_and_green.action is ReactionAction.NOTIFY and not by_word
 
 
 def explain(gate: Gate) -> Wait:

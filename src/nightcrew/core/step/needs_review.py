@@ -12,6 +12,7 @@ from nightcrew.core.policy.checking import OWN_PREFIX, is_stale
 from nightcrew.core.policy.reviewing import choose_reviewer
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, block, move
+from nightcrew.core.step.feedback import follow_feedback
 from nightcrew.core.step.pull_end import open_pull
 
 
@@ -23,6 +24,9 @@ def step_needs_review(case: Case) -> Stage:
     checks = own_checks(case, pull)
     if standing_verdict(case, pull) is not None:
         return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
+    said = follow_feedback(case, pull)
+    if said is not None:
+        return Stage((*checks, *said.actions), said.wait)
     if case.paused:
         return Stage(checks, case.paused)
     if case.unvouched is not None:

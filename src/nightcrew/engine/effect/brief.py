@@ -12,7 +12,8 @@ from nightcrew.core.errors import Conflict, Missing, PortError
 from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.known import Known
 from nightcrew.core.model.issue import Comment
-from nightcrew.core.model.pull import CheckState, Remark
+from nightcrew.core.model.pull import CheckState, ReviewState
+from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
@@ -20,10 +21,12 @@ from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks
 from nightcrew.core.policy.retrying import describe_end
-from nightcrew.core.prompt import PastAttempt, PromptInput, build_prompt
+from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
 from nightcrew.core.prompt_check import FailedCheck
+from nightcrew.core.prompt_feedback import Feedback
 from nightcrew.core.prompt_resume import Resumed
 from nightcrew.core.report import render_report_instructions
+from nightcrew.engine.effect.feedback import collect_feedback
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.repository_settings import may_load_settings
 from nightcrew.engine.naming import safe_project
@@ -59,7 +62,8 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
     base = task.started_from or await _base_sha(means, run, task)
     list_tree = means.ports.workspace.list_tree
     tree = await list_tree(run.task.project, base) if base and run.role is not Role.REVIEWER else ()
-    prompt = await _prompt(means, run, task, base=base, tree=tree)
+    built = await _prompt(means, run, task, base=base, tree=tree)
+    prompt = built.text
     job = AgentJob(
         role=run.role,
         prompt=prompt,
@@ -74,6 +78,8 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
     )
     command = means.ports.agents[run.agent].command(job)
     write_private(folder / PROMPT_FILE, prompt)
+    if run.role is Role.AUTHOR and task.pull is not None:
+        await means.ports.store.record_delivery(run.task, run.id, built.things, at=means.ports.clock.now())
     for name, content in command.files.items():
         write_private(own / name, content)
     rules = [{"match": dict(rule.match), "show": rule.show, "prefix": rule.prefix} for rule in command.show]
@@ -90,7 +96,7 @@ def write_private(path: Path, content: str) -> None:
         stream.write(content)
 
 
-async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree: tuple[str, ...]) -> str:
+async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree: tuple[str, ...]) -> Prompt:
     key = run.task
     project = means.project(key)
     issue = await means.forge(key).tracker.fetch_issue(key.project, key.number)
@@ -98,6 +104,8 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         raise Conflict("the issue's text is not what someone with write access asked for")
     shown, hidden = await _comments(means, task)
     verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
+    feedback = await collect_feedback(means, task) if run.role is Role.AUTHOR else Feedback()
+    checks = await _failed_checks(means, run, task)
     parts = PromptInput(
         role=run.role,
         issue=issue,
@@ -111,8 +119,9 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         tree=tree,
         change_summary=verdict.summary if verdict else "",
         findings=verdict.findings if verdict else (),
-        remarks=await _remarks(means, task) if run.role is Role.AUTHOR else (),
-        checks=await _failed_checks(means, run, task),
+        feedback=feedback,
+        messages=_messages(project.reactions, feedback, checks),
+        checks=checks,
         attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
         work=await _work(means, run, base) if run.role is Role.AUTHOR and run.attempt > 1 else "",
         resumed=await _resumed(means, run),
@@ -124,7 +133,18 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
     if prompt.hidden_pieces:
         words = f"{prompt.hidden_pieces} hidden pieces were taken out of the issue's text"
         await means.ports.store.record_event(means.event("prompt.hidden", words, task=key, run=run.id))
-    return prompt.text
+    return prompt
+
+
+def _messages(rules: ReactionSettings, feedback: Feedback, checks: tuple[FailedCheck, ...]) -> tuple[str, ...]:
+    """The owner's own words to what is sent."""
+    asked = any(review.state is ReviewState.CHANGES_REQUESTED for review in feedback.reviews)
+    said = [
+        (rules.ci_failed.message, bool(checks)),
+        (rules.changes_requested.message, asked),
+        (rules.review_comments.message, bool(feedback.remarks)),
+    ]
+    return tuple(dict.fromkeys(message.strip() for message, is_so in said if is_so and message.strip()))
 
 
 async def _base_sha(means: Means, run: Run, task: Task) -> Sha | None:
@@ -155,23 +175,6 @@ async def _last_request(means: Means, task: Task) -> Verdict | None:
     verdicts = await means.ports.store.load_verdicts(task=task.key)
     last = verdicts[-1] if verdicts else None
     return last if last is not None and last.decision is Decision.REQUEST_CHANGES else None
-
-
-async def _remarks(means: Means, task: Task) -> tuple[Remark, ...]:
-    """What people with write access remarked on lines of the pull request. Nightcrew's own remarks belong to reviews
-    that it recorded."""
-    if task.pull is None:
-        return ()
-    issues, slug = means.observer.issues_of(task.key.project), task.key.project
-    own = await means.ports.store.load_review_ids(task.key)
-    remarks = await means.forge(task.key).scm.list_remarks(slug, task.pull)
-    return tuple(
-        [
-            remark
-            for remark in remarks
-            if remark.review not in own and not remark.is_bot and await issues.may_write(remark.author)
-        ]
-    )
 
 
 async def _documents(means: Means, run: Run, base: Sha | None, tree: tuple[str, ...]) -> dict[str, str]:

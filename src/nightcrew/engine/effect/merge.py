@@ -71,6 +71,7 @@ async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullVi
         pull=observed,
         runs=await store.load_runs(task=key),
         verdicts=await store.load_verdicts(task=key),
+        delivered=(await store.load_deliveries()).get(key, frozenset()),
     )
     return view, None if isinstance(observed, Unknown) else observed.value, issue
 

@@ -86,7 +86,7 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
 
     def change(stored: Task) -> Task:
         changed = replace(stored, block=block, vouched=vouched or stored.vouched)
-        if action.evidence is Evidence.CHANGES_REQUESTED:
+        if action.evidence is Evidence.CHANGES_REQUESTED and not action.sent:
             changed = replace(changed, cycles=stored.cycles + 1)
         if last:
             # One that finished and only changed nothing counts as well. The last one stands last.
@@ -94,7 +94,9 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
         return reset(changed) if reset is not None else changed
 
     event = means.status_event(action.task, step, action.why)
-    await means.ports.store.change_status(action.task, step, event=event, change=change, command=action.command)
+    await means.ports.store.change_status(
+        action.task, step, event=event, change=change, command=action.command, sent=action.sent
+    )
 
 
 async def _last_author(means: Means, task: Task) -> str:

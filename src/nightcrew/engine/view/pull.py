@@ -8,9 +8,10 @@ from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.issue import GHOST
-from nightcrew.core.model.pull import Pull, PullView, Review
+from nightcrew.core.model.pull import Pull, PullView, Remark, Review
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
+from nightcrew.core.words import is_own_review
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
 from nightcrew.ports.workspace import Workspace
@@ -70,27 +71,50 @@ class PullReader:
         async with asyncio.TaskGroup() as group:
             checks = group.create_task(observed(scm.list_checks(project, pull.head_sha)))
             required = group.create_task(observed(scm.fetch_required(project, pull.base_ref)))
-            reviews = group.create_task(observed(self._others_reviews(task, pull.number)))
+            said = group.create_task(self._said(task, pull.number))
             paths = group.create_task(observed(scm.list_pull_paths(project, pull.number)))
             base = group.create_task(observed(scm.find_branch(project, pull.base_ref)))
             agents = group.create_task(observed(self._agents(task, pull)))
         base_sha = base.result()
+        reviews, remarks = said.result()
         return PullView(
             pull,
             checks.result(),
             required.result(),
-            reviews.result(),
+            reviews,
             paths.result(),
             agents.result(),
             Unknown("the base branch is gone") if base_sha == Known(None) else _some(base_sha),
+            remarks,
         )
 
-    async def _others_reviews(self, task: Task, number: int) -> tuple[Review, ...]:
-        """Reviews by people with write access: nobody else's approve or object, as on GitHub. Nightcrew's own are known
-        by their recorded ids, never by the account's name."""
-        own = await self._store.load_review_ids(task.key)
-        reviews = await self._scm.list_reviews(self._project, number)
-        return tuple([review for review in reviews if review.id not in own and await self._counts(review)])
+    async def _said(self, task: Task, number: int) -> tuple[Observed[tuple[Review, ...]], Observed[tuple[Remark, ...]]]:
+        """Reviews by people with write access: nobody else's approve or object, as on GitHub; and remarks. Nightcrew's
+        own are known by their recorded ids, never by the account's name. A remark always belongs to a review, so where
+        there is none of anybody else nothing more is asked for."""
+        try:
+            own = await self._store.load_review_ids(task.key)
+            reviews = await self._scm.list_reviews(self._project, number)
+            others = [review for review in reviews if review.id not in own and not is_own_review(review.body)]
+            counted = tuple([review for review in others if await self._counts(review)])
+        except PortError as error:
+            nothing = Unknown(str(error) or type(error).__name__)
+            return nothing, nothing
+        if not others:
+            return Known(counted), Known(())
+        ours = own | {review.id for review in reviews if is_own_review(review.body)}
+        return Known(counted), await observed(self.list_remarks(number, own_reviews=ours))
+
+    async def list_remarks(self, number: int, *, own_reviews: frozenset[int]) -> tuple[Remark, ...]:
+        """Remarks on lines by people with write access and by bots, without those of Nightcrew's own reviews."""
+        remarks = await self._scm.list_remarks(self._project, number)
+        return tuple(
+            [
+                remark
+                for remark in remarks
+                if remark.review not in own_reviews and (remark.is_bot or await self._may_write(remark.author))
+            ]
+        )
 
     async def _counts(self, review: Review) -> bool:
         return not review.is_bot and review.author != GHOST and await self._may_write(review.author)

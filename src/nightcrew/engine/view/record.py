@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
@@ -24,6 +25,8 @@ class Records:
     commands: Mapping[tuple[str, int, int], SettledCommand] = field(default_factory=dict)
     last_commands: Mapping[TaskKey, SettledCommand] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
+    reactions: Mapping[TaskKey, tuple[Reaction, ...]] = field(default_factory=dict)
+    delivered: Mapping[TaskKey, frozenset[str]] = field(default_factory=dict)
 
 
 class RecordView:
@@ -62,4 +65,6 @@ class RecordView:
                 command.task: command for command in commands if command.settlement is not Settlement.IGNORED
             },
             values=await store.load_values("engine."),
+            reactions=await store.load_reactions(),
+            delivered=await store.load_deliveries(),
         )

@@ -8,11 +8,14 @@ from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.field import Json
 from nightcrew.forges.github.page import PER_PAGE, Listing
 
+HUNK_AT_MOST = 8000
+
 
 def parse_remark(raw: Json) -> Remark:
     """`line` is null where the diff has moved on; the old place is not of use to anybody then."""
     line = raw.get("line")
     review = raw.get("pull_request_review_id")
+    reply_to = raw.get("in_reply_to_id")
     return Remark(
         id=field.number(raw, "id"),
         review=review if isinstance(review, int) else None,
@@ -22,6 +25,8 @@ def parse_remark(raw: Json) -> Remark:
         body=field.text(raw, "body"),
         created_at=field.moment(raw, "created_at"),
         is_bot=field.is_bot(raw),
+        reply_to=reply_to if isinstance(reply_to, int) else None,
+        hunk=field.text(raw, "diff_hunk")[:HUNK_AT_MOST],
     )
 
 

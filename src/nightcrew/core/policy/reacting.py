@@ -1,0 +1,112 @@
+"""What is to be done by itself about an event on a pull request?
+
+A thing that somebody said (a review, a remark on a line) is sent until it is on record that a run was given it, and
+never again after that. Counting goes by what is on record, so a status that flaps counts once.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from nightcrew.core.known import Known, Unknown
+from nightcrew.core.model.pull import PullView, Remark, Review, ReviewState
+from nightcrew.core.model.reaction import Reaction, ReactionAction, ReactionKey, ReactionKind, ReactionRule
+from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.model.world import TaskView
+from nightcrew.core.policy.checking import failed_checks
+from nightcrew.core.policy.merging import latest_reviews
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Which kinds are to be sent now, and which of them were sent as often as they may be."""
+
+    kinds: tuple[ReactionKind, ...] = ()
+    spent: tuple[ReactionKind, ...] = ()
+
+
+def review_thing(review: Review) -> str:
+    """The name under which it is on record that a review was given to a run."""
+    return f"review:{review.id}"
+
+
+def remark_thing(remark: Remark) -> str:
+    return f"remark:{remark.id}"
+
+
+def said_since(view: TaskView, pull: PullView, project: ProjectSettings) -> tuple[ReactionKind, ...]:
+    """Which kinds of feedback hold something that no run was given yet and that is to be sent."""
+    rules = project.reactions
+    reviews = pull.reviews.value if isinstance(pull.reviews, Known) else ()
+    remarks = pull.remarks.value if isinstance(pull.remarks, Known) else ()
+    asked = [review for review in objections(reviews) if review_thing(review) not in view.delivered]
+    said = [
+        review
+        for review in reviews
+        if review.state is ReviewState.COMMENTED and review.body.strip() and review_thing(review) not in view.delivered
+    ]
+    lines = [
+        remark
+        for remark in remarks
+        if remark_thing(remark) not in view.delivered and (rules.review_comments.bots or not remark.is_bot)
+    ]
+    found = []
+    if asked and rules.changes_requested.action is ReactionAction.SEND:
+        found.append(ReactionKind.CHANGES_REQUESTED)
+    if (said or lines) and rules.review_comments.action is ReactionAction.SEND:
+        found.append(ReactionKind.REVIEW_COMMENTS)
+    return tuple(found)
+
+
+def due_feedback(view: TaskView, pull: PullView, project: ProjectSettings) -> Due:
+    """What people newly said goes to the author; failed checks of the same head go with it, so that none hides the
+    other."""
+    kinds = said_since(view, pull, project)
+    if kinds and failed_checks(project, pull) and project.reactions.ci_failed.action is ReactionAction.SEND:
+        kinds = (*kinds, ReactionKind.CI_FAILED)
+    spent = tuple(
+        kind
+        for kind in kinds
+        if kind is not ReactionKind.CI_FAILED and is_spent(view, pull, kind, rule=project.reactions.rule(kind))
+    )
+    return Due(kinds, spent)
+
+
+def objections(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
+    """The latest review of each person, where it asks for changes."""
+    return tuple(review for review in latest_reviews(reviews) if review.state is ReviewState.CHANGES_REQUESTED)
+
+
+def why_unread(pull: PullView, project: ProjectSettings) -> str:
+    """Why remarks on lines are not known that would be sent: unknown is not none. Where the reviews are not known
+    either, the gate says so."""
+    if isinstance(pull.reviews, Unknown) or project.reactions.review_comments.action is not ReactionAction.SEND:
+        return ""
+    return pull.remarks.why if isinstance(pull.remarks, Unknown) else ""
+
+
+def is_spent(view: TaskView, pull: PullView, kind: ReactionKind, *, rule: ReactionRule) -> bool:
+    """Whether a kind was sent for this pull request as often as it may be, since a person last reset the task."""
+    return times_sent(view, pull, kind) >= rule.retries
+
+
+def times_sent(view: TaskView, pull: PullView, kind: ReactionKind) -> int:
+    return sum(
+        row.sent
+        for row in view.reactions
+        if row.key.pull == pull.pull.number and row.key.kind is kind and view.is_counted(row)
+    )
+
+
+def key_of(pull: PullView, kind: ReactionKind) -> ReactionKey:
+    return ReactionKey(pull.pull.number, pull.pull.head_sha, kind)
+
+
+def find_reaction(view: TaskView, key: ReactionKey) -> Reaction | None:
+    return next((row for row in view.reactions if row.key == key), None)
+
+
+def escalates_at(row: Reaction, rule: ReactionRule) -> datetime:
+    """When a person is told that it is still unresolved: at once where that is all that is done about it."""
+    if rule.action is ReactionAction.NOTIFY:
+        return row.seen_at
+    return row.seen_at + timedelta(seconds=rule.escalate_after_s)

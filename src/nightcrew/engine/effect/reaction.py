@@ -1,0 +1,45 @@
+"""Reactions on record: that an event was seen, and the comment that tells a person of it."""
+
+from nightcrew.core.actions import ActionOutcome, Done, NoteReaction, Refused
+from nightcrew.core.errors import OutcomeUnknown
+from nightcrew.core.words import REACTION_MARK, render_reaction
+from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.journal import look_for
+
+
+async def note_reaction(means: Means, action: NoteReaction) -> ActionOutcome:
+    """Keep it; with words, once a comment says them. A comment that a crash left behind is found again by its mark."""
+    key, reaction = action.task, action.reaction
+    pull = await means.forge(key).scm.fetch_pull(key.project, reaction.pull)
+    if pull.head_sha != reaction.head_sha or not pull.is_open:
+        return Refused("the head has moved, or the pull request is not open any more")
+    if action.words and not await _is_said(means, action):
+        await _say(means, action)
+    kind = "reaction.told" if action.words else "reaction.seen"
+    event = means.event(kind, action.words or action.why, task=key, reaction=reaction.kind.value, head=pull.head_sha)
+    await means.ports.store.note_reaction(key, reaction, is_told=bool(action.words), event=event)
+    return Done()
+
+
+async def _say(means: Means, action: NoteReaction) -> None:
+    tracker, key, number = means.forge(action.task).tracker, action.task, action.reaction.pull
+    body = means.ports.mask(render_reaction(action.reaction, action.words))
+    try:
+        await means.journal.effect(
+            "comment.create", subject(key), lambda: tracker.create_comment(key.project, number, body=body)
+        )
+    except OutcomeUnknown as error:
+        await look_for(error, lambda: _find(means, action))
+
+
+async def _is_said(means: Means, action: NoteReaction) -> bool:
+    return await _find(means, action) is not None
+
+
+async def _find(means: Means, action: NoteReaction) -> int | None:
+    """The comment about this, by its mark and this account."""
+    tracker, key, reaction = means.forge(action.task).tracker, action.task, action.reaction
+    mark = REACTION_MARK.format(kind=reaction.kind.value, sha=reaction.head_sha)
+    login = await tracker.fetch_login()
+    comments = await tracker.list_comments(key.project, reaction.pull)
+    return next((one.id for one in comments if one.author == login and mark in one.body[:300]), None)
