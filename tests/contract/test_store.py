@@ -17,6 +17,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
 from nightcrew.core.model.task import Block, Task
@@ -66,6 +67,48 @@ def a_command(comment: int = 7, place: int = 0, **fields: Any) -> SettledCommand
     given = Command(Verb.BLOCK, "the 'design'; --")
     plain = SettledCommand(KEY, given, comment, place, "ada", NOW, Settlement.DONE, "done", LATER)
     return replace(plain, **fields)
+
+
+class TestReactions:
+    async def test_sending_is_counted_by_head_and_kind_and_anew_after_a_reset(self, opened):
+        key = ReactionKey(9, SHA, ReactionKind.CI_FAILED)
+        other = replace(key, kind=ReactionKind.CHANGES_REQUESTED)
+        edge = transition(Status.NEEDS_REVIEW, Status.ROUTED, Evidence.CHANGES_REQUESTED)
+        async with opened() as store:
+            await store.record_task(a_task(status=Status.NEEDS_REVIEW), event=an_event("task"))
+            before = store.writes
+            await store.note_reaction(KEY, key, is_told=False, event=an_event("seen"))
+            assert store.writes > before
+            await store.change_status(KEY, edge, event=an_event("sent", at=LATER), sent=(key, other))
+        async with opened() as store:
+            assert (await store.load_reactions())[KEY] == (
+                Reaction(key, NOW, sent=1, sent_at=LATER),
+                Reaction(other, LATER, sent=1, sent_at=LATER),
+            )
+            with pytest.raises(Conflict):
+                await store.change_status(KEY, edge, event=an_event("again"), sent=(key,))
+            assert (await store.load_reactions())[KEY][0].sent == 1
+
+    async def test_a_person_is_told_once_and_the_first_times_stay(self, opened):
+        key = ReactionKey(9, SHA, ReactionKind.CHANGES_REQUESTED)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            await store.note_reaction(KEY, key, is_told=False, event=an_event("seen"))
+            for at in (LATER, LATER + timedelta(days=1)):
+                await store.note_reaction(KEY, key, is_told=True, event=an_event("told", at=at))
+            assert (await store.load_reactions())[KEY] == (Reaction(key, NOW, told_at=LATER),)
+            with pytest.raises(Missing):
+                await store.note_reaction(OTHER, key, is_told=True, event=an_event("told"))
+
+    async def test_what_a_run_was_given_is_recorded_once(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            run = a_run()
+            await store.record_run(run, event=an_event("run"))
+            assert await store.record_delivery(KEY, run.id, ("remark:1", "review:2"), at=NOW)
+            assert not await store.record_delivery(KEY, run.id, ("remark:3",), at=LATER)
+        async with opened() as store:
+            assert await store.load_deliveries() == {KEY: frozenset({"remark:1", "review:2"})}
 
 
 class TestCommands:
