@@ -2,6 +2,7 @@
 
 import pytest
 
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     asked = str(config.getoption("-m"))
     if "crash" in asked:
