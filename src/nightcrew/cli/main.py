@@ -80,7 +80,9 @@ def _words(error: Exception) -> list[str]:
         return str(error).splitlines() or [type(error).__name__]
     if isinstance(error, OSError):
         return [f"{error.filename + ': ' if isinstance(error.filename, str) else ''}{error.strerror or error}"]
-    return [f"a fault of its own: {type(error).__name__}: {error} (set {DEBUG}=1 to see where)"]
+    # A service that was started before an update answers without what is new.
+    old = "; if Nightcrew was updated, start the service again" if isinstance(error, KeyError) else ""
+    return [f"a fault of its own: {type(error).__name__}: {error} (set {DEBUG}=1 to see where{old})"]
 
 
 def _close_quietly(surroundings: Surroundings) -> None:

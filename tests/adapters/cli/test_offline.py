@@ -108,6 +108,13 @@ def test_errors_are_the_same_one_line(tmp_path):
             ZeroDivisionError("inner"),
             ["nightcrew: a fault of its own: ZeroDivisionError: inner (set NIGHTCREW_DEBUG=1 to see where)"],
         ),
+        (
+            KeyError("new"),
+            [
+                "nightcrew: a fault of its own: KeyError: 'new' (set NIGHTCREW_DEBUG=1 to see where; if Nightcrew was "
+                "updated, start the service again)"
+            ],
+        ),
         (PermissionError(13, "Permission denied", "/x"), ["nightcrew: /x: Permission denied"]),
     ],
 )
