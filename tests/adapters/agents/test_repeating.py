@@ -20,6 +20,14 @@ def test_the_same_limit_again_and_again(line):
     assert found(*[f"\x1b[31m{line}\x1b[0m"] * REPEATS) == line
 
 
+@pytest.mark.case("C147")
+def test_the_numbers_in_it_may_differ_and_it_may_have_several_lines():
+    numbered = [f"{LIMIT} (Request ID 0{n}AF)" for n in range(REPEATS)]
+    assert found("I begin.", *numbered) == numbered[-1]
+    assert found("I begin.", *[line for one in numbered for line in (one, "See the manual.")]) == numbered[-1]
+    assert found(*[line for one in numbered[1:] for line in (one, "See the manual.")], LIMIT) == ""
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -96,6 +96,9 @@ def test_errors_are_the_same_one_line(tmp_path):
     assert (code, out, err) == (1, "", "nightcrew: there is no task 9\n")
 
 
+AFTER_UPDATE = "; if Nightcrew was updated, start the service again"
+
+
 @pytest.mark.parametrize(
     ("error", "lines"),
     [
@@ -110,10 +113,7 @@ def test_errors_are_the_same_one_line(tmp_path):
         ),
         (
             KeyError("new"),
-            [
-                "nightcrew: a fault of its own: KeyError: 'new' (set NIGHTCREW_DEBUG=1 to see where; if Nightcrew was "
-                "updated, start the service again)"
-            ],
+            [f"nightcrew: a fault of its own: KeyError: 'new' (set NIGHTCREW_DEBUG=1 to see where{AFTER_UPDATE})"],
         ),
         (PermissionError(13, "Permission denied", "/x"), ["nightcrew: /x: Permission denied"]),
     ],
