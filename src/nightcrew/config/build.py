@@ -9,6 +9,7 @@ from nightcrew.core.model.reaction import ReactionAction, ReactionRule, Reaction
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
+    AppSettings,
     Budget,
     CheckCommand,
     CommitSettings,
@@ -149,5 +150,6 @@ def _build_forge(name: str, keys: ForgeKeys) -> ForgeSettings:
         kind=keys.kind,
         base_url=keys.base_url or (_GITHUB_URL if keys.kind == "github" else ""),
         token=keys.token,
+        app=AppSettings(keys.app.id, keys.app.installation, keys.app.private_key) if keys.app is not None else None,
         write_interval_s=keys.write_interval,
     )

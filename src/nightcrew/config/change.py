@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from nightcrew.config.render import render_settings
-from nightcrew.core.model.settings import ForgeSettings, Settings
+from nightcrew.core.model.settings import AppSettings, ForgeSettings, Settings
 
 _SHOWN = (str, int, float, bool, type(None))
 _LONGEST = 60
@@ -44,6 +44,11 @@ def hold_forges(new: Settings, opened: Mapping[str, ForgeSettings]) -> tuple[Set
 
 def _different_keys(one: ForgeSettings, other: ForgeSettings) -> list[str]:
     names = [field.name for field in fields(ForgeSettings) if getattr(one, field.name) != getattr(other, field.name)]
+    if "app" in names and one.app is not None and other.app is not None:
+        inner = [
+            part.name for part in fields(AppSettings) if getattr(one.app, part.name) != getattr(other.app, part.name)
+        ]
+        names = [*(name for name in names if name != "app"), *(f"app.{name}" for name in inner)]
     return [name.removesuffix("_s") for name in names]
 
 

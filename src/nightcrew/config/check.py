@@ -83,6 +83,9 @@ def _programs(settings: Settings, around: Surroundings) -> Iterator[Problem]:
 
 def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
     references = {f"forges.{name}.token": forge.token for name, forge in settings.forges.items() if forge.token}
+    for name, forge in settings.forges.items():
+        if forge.app is not None:
+            references[f"forges.{name}.app.private_key"] = forge.app.private_key
     if settings.webhook.listen:
         references["webhook.secret"] = settings.webhook.secret
     for agent in settings.agents.values():

@@ -81,6 +81,17 @@ class AgentKeys(Section):
     hosts: Hosts = key("Hosts that it reaches, besides the model's, where `network` is `vendor`.", _AGENT.hosts)
 
 
+class AppKeys(Section):
+    """A GitHub App that Nightcrew is on a forge, in the place of a person's token."""
+
+    id: Count = key("The App's id.", reload="restart", ge=1)
+    installation: Count = key("The id of its installation (the number at the end of that page's address).",
+                              reload="restart", ge=1)  # fmt: skip
+    private_key: TokenReference = key(
+        "Its private key (PEM), as `file:PATH` or `env:NAME`.", reload="restart", min_length=1
+    )
+
+
 class ForgeKeys(Section):
     """One GitHub-compatible server. `github` and `local` need no entry."""
 
@@ -93,6 +104,7 @@ class ForgeKeys(Section):
     token: TokenReference = key(
         "The token, as `env:NAME` or `file:PATH`; empty: from the usual places.", _FORGE.token, reload="restart"
     )
+    app: AppKeys | None = key("A GitHub App to be, instead of the token's owner.", None, reload="restart")
     write_interval: Duration = key(
         "The least time between two writes.", _FORGE.write_interval_s, reload="restart", ge=0, le=3600
     )

@@ -83,6 +83,9 @@ def _forge(forge: ForgeSettings) -> dict[str, object]:
         "kind": forge.kind,
         "base_url": forge.base_url,
         "token": forge.token if not forge.token or is_reference(forge.token) else MASK,
+        "app": {"id": forge.app.id, "installation": forge.app.installation, "private_key": forge.app.private_key}
+        if forge.app is not None
+        else None,
         "write_interval": render_duration(forge.write_interval_s),
     }
 

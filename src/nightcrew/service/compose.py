@@ -30,6 +30,7 @@ from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.reading import Reader, Show, Sight
+from nightcrew.forges.github.app import AppKey
 from nightcrew.forges.github.token import Token
 from nightcrew.ports.agent import Agent
 from nightcrew.ports.store import Store
@@ -166,10 +167,10 @@ def _emails(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def _vault(home: Home, settings: Settings, tokens: Mapping[str, Token]) -> Vault:
+def _vault(home: Home, settings: Settings, tokens: Mapping[str, Token | AppKey]) -> Vault:
     """What is secret as far as is known at the start. An agent whose secrets cannot be had now is learned about when
     it is started."""
-    vault = Vault(token.value for token in tokens.values())
+    vault = Vault(secret for token in tokens.values() for secret in token.secrets())
     _learn_env(home, settings, vault)
     return vault
 

@@ -7,8 +7,11 @@ from typing import Self
 
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
-from nightcrew.core.model.settings import ForgeSettings, Settings
+from nightcrew.config.secret import resolve_secret
+from nightcrew.core.errors import ConfigError, Problem
+from nightcrew.core.model.settings import AppSettings, ForgeSettings, Settings
 from nightcrew.engine.ports import Forge
+from nightcrew.forges.github.app import AppKey, AppToken, sign_claim
 from nightcrew.forges.github.forge import GitHubForge
 from nightcrew.forges.github.token import Token, resolve_token
 from nightcrew.ports.clock import Clock
@@ -49,10 +52,10 @@ class Connections:
         """Open what is used by now and not open yet; ConfigError, with nothing opened, if a token is missing."""
         lacking = [forge for forge in used_forges(settings) if forge.name not in self._forges]
         tokens = await resolve_tokens(self._home, lacking)
-        self._learn(token.value for token in tokens.values())
+        self._learn(secret for token in tokens.values() for secret in token.secrets())
         await self.open(settings, tokens)
 
-    async def open(self, settings: Settings, tokens: Mapping[str, Token]) -> None:
+    async def open(self, settings: Settings, tokens: Mapping[str, Token | AppKey]) -> None:
         """Open the forges that are used and not open yet."""
         jitter = random.SystemRandom().random
         for used in used_forges(settings):
@@ -62,11 +65,16 @@ class Connections:
                 local = await self._stack.enter_async_context(open_local_forge(self._home.forge))
                 forge = local.client(used, store=self._store, clock=self._clock, jitter=jitter)
             else:
-                token = tokens[used.name]
+                found = tokens[used.name]
+                token = self._app_token(found, used) if isinstance(found, AppKey) else found
                 forge = GitHubForge(used, token=token, store=self._store, clock=self._clock, jitter=jitter)
             self._stack.push_async_callback(forge.close)
             self._forges[used.name] = Forge(tracker=forge, scm=forge)
             self._opened[used.name] = used
+
+    def _app_token(self, key: AppKey, used: ForgeSettings) -> AppToken:
+        jitter = random.SystemRandom().random
+        return AppToken(key, base_url=used.base_url, clock=self._clock, jitter=jitter, learn=self._learn)
 
 
 def used_forges(settings: Settings) -> tuple[ForgeSettings, ...]:
@@ -74,10 +82,25 @@ def used_forges(settings: Settings) -> tuple[ForgeSettings, ...]:
     return tuple(settings.forges[name] for name in sorted({project.forge for project in settings.projects.values()}))
 
 
-async def resolve_tokens(home: Home, forges: Iterable[ForgeSettings]) -> Mapping[str, Token]:
-    """A token for each of them that needs one; ConfigError if one is missing."""
+async def resolve_tokens(home: Home, forges: Iterable[ForgeSettings]) -> Mapping[str, Token | AppKey]:
+    """A token, or the key of an App, for each of them that needs one; ConfigError if one is missing."""
+    environment, base = load_environment(), home.root
     return {
-        forge.name: await resolve_token(forge, environment=load_environment(), base=home.root)
+        forge.name: resolve_app(forge, forge.app, home=home)
+        if forge.app is not None
+        else await resolve_token(forge, environment=environment, base=base)
         for forge in forges
         if forge.kind != "local"
     }
+
+
+def resolve_app(forge: ForgeSettings, app: AppSettings, *, home: Home) -> AppKey:
+    """The App with its private key; ConfigError if there is none, or what is there cannot be one."""
+    where = f"forges.{forge.name}.app.private_key"
+    key = resolve_secret(app.private_key, where, environ=load_environment(), base=home.root).reveal()
+    try:
+        sign_claim(key, {"iss": str(app.id)})
+    except ValueError:
+        hint = "download one from the App's settings; it begins with -----BEGIN RSA PRIVATE KEY-----"
+        raise ConfigError([Problem(where, "is not a private key in PEM form", hint)]) from None
+    return AppKey(app.id, app.installation, key)

@@ -13,12 +13,15 @@ from nightcrew.config.check import Surroundings, check_settings
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import ConfigError, NightcrewError, PortError
-from nightcrew.core.model.settings import Settings
+from nightcrew.core.model.settings import ForgeSettings, Settings
 from nightcrew.core.neutral import one_line
+from nightcrew.forges.github.app import AppToken
 from nightcrew.forges.github.setup import inspect_access
-from nightcrew.forges.github.token import resolve_token
+from nightcrew.forges.github.token import Token, resolve_token
 from nightcrew.process import run_process
 from nightcrew.service.adapter import load_agents
+from nightcrew.service.clock import SystemClock
+from nightcrew.service.connection import resolve_app
 from nightcrew.service.load import load
 from nightcrew.service.sandbox import Sandboxes, find_bounds, list_unseen
 from nightcrew.service.tool import TOOLS, install_command
@@ -141,8 +144,8 @@ async def _projects(home: Home, settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(slug, "ok", "on the local forge")
             continue
         try:
-            token = await resolve_token(forge, environment=load_environment(), base=home.root)
-            access = await inspect_access(forge, token=token, project=slug)
+            token, login = await _credential(home, forge)
+            access = await inspect_access(forge, token=token, project=slug, app_login=login)
         except NightcrewError as error:
             yield Finding(slug, "error", str(error))
             continue
@@ -150,3 +153,15 @@ async def _projects(home: Home, settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(slug, "ok", f"{access.login} may push; the default branch is {access.default_branch}")
         for problem in access.problems:
             yield Finding(slug, "error", problem)
+
+
+async def _credential(home: Home, forge: ForgeSettings) -> tuple[Token, str]:
+    """A token to look with, and the account of the App that it is of, if it is of one."""
+    if forge.app is None:
+        return await resolve_token(forge, environment=load_environment(), base=home.root), ""
+    key = resolve_app(forge, forge.app, home=home)
+    app = AppToken(key, base_url=forge.base_url, clock=SystemClock(), jitter=lambda: 0.5)
+    try:
+        return Token(await app.current(), "the App's installation"), await app.fetch_login()
+    finally:
+        await app.close()

@@ -17,6 +17,7 @@ from nightcrew.config.repository import ProjectFile
 from nightcrew.config.schema import Key, list_keys
 from nightcrew.service.compose import Composed, composed
 from nightcrew.service.load import load
+from tests.adapters.github.test_app import a_pair
 
 SLUG = "acme/widgets"
 BASE: dict[str, Any] = {
@@ -26,7 +27,7 @@ BASE: dict[str, Any] = {
     ],
     "defaults": {"checks": [{"name": "unit", "command": ["true"]}], "setup": [{"command": ["true"]}]},
     "agents": {"ann": {"adapter": "claude"}, "bob": {"adapter": "codex"}},
-    "forges": {"github": {"token": "file:token"}},
+    "forges": {"github": {"token": "file:token", "app": {"id": 1, "installation": 2, "private_key": "file:key"}}},
     "router": {"agent": "bob"},
     "webhook": {"listen": "127.0.0.1:7700", "secret": "file:token"},
 }
@@ -114,6 +115,7 @@ async def house(folder: Path):
     home.ensure()
     for name in ("token", "other"):
         (home.root / name).write_text(f"token-{name}\n", encoding="utf-8")
+    (home.root / "key").write_text(a_pair()[0], encoding="utf-8")
     home.config.write_text(json.dumps(BASE), encoding="utf-8")
     async with composed(home, load(home)) as service:
         yield House(home, service)

@@ -232,14 +232,24 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class AppSettings:
+    """A GitHub App: its id, that of its installation, and the reference to its private key."""
+
+    id: int
+    installation: int
+    private_key: str
+
+
+@dataclass(frozen=True, slots=True)
 class ForgeSettings:
     """A GitHub-compatible server. `kind` is `github` or `local`; `token` is a secret reference, empty for the usual
-    places; `write_interval_s` is the least time between two writes."""
+    places; `app` is who Nightcrew is there instead; `write_interval_s` is the least time between two writes."""
 
     name: str
     kind: str = "github"
     base_url: str = "https://api.github.com"
     token: str = ""
+    app: AppSettings | None = None
     write_interval_s: float = 1.0
 
 

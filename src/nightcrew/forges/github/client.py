@@ -16,7 +16,7 @@ import httpx
 
 from nightcrew.core.errors import Unavailable
 from nightcrew.forges.github.redirect import CODES, MOST, Hop, MovedNames, follow
-from nightcrew.forges.github.token import Token
+from nightcrew.forges.github.token import Credential
 from nightcrew.forges.github.traffic import Meter
 from nightcrew.version import VERSION
 
@@ -60,7 +60,12 @@ class Transport:
     """Sends requests to one forge. Credentials go to its origin and nowhere else."""
 
     def __init__(
-        self, base_url: str, *, token: Token | None, meter: Meter, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        base_url: str,
+        *,
+        token: Credential | None,
+        meter: Meter,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.moved = MovedNames()
@@ -101,7 +106,7 @@ class Transport:
 
     async def _chase(self, hop: Hop, *, headers: dict[str, str], body: bytes | None, tail: bool = False) -> Answer:
         for _ in range(MOST + 1):
-            answer = await self._exchange(hop, headers=headers, body=body, tail=tail)
+            answer = await self._ask(hop, headers=headers, body=body, tail=tail)
             if answer.status not in CODES:
                 return answer
             before = hop
@@ -109,17 +114,25 @@ class Transport:
             self.moved.learn(before.url, hop.url)
         raise Unavailable(f"{hop.method} {urlsplit(hop.url).path}: redirected more than {MOST} times")
 
-    async def _exchange(self, hop: Hop, *, headers: dict[str, str], body: bytes | None, tail: bool) -> Answer:
+    async def _ask(self, hop: Hop, *, headers: dict[str, str], body: bytes | None, tail: bool) -> Answer:
+        """One exchange, with credentials where they belong; one more if they were refused and there are newer ones."""
         sent = dict(headers)
         if body is not None:
             sent["Content-Type"] = "application/json"
-        if hop.with_token and self._token is not None:
-            sent["Authorization"] = f"Bearer {self._token.value}"
+        if not hop.with_token or self._token is None:
+            return await self._exchange(hop, headers=sent, body=body, tail=tail)
+        token = await self._token.current()
+        answer = await self._exchange(hop, headers=_bearing(sent, token), body=body, tail=tail)
+        if answer.status != 401 or not self._token.drop(token):
+            return answer
+        return await self._exchange(hop, headers=_bearing(sent, await self._token.current()), body=body, tail=tail)
+
+    async def _exchange(self, hop: Hop, *, headers: dict[str, str], body: bytes | None, tail: bool) -> Answer:
         is_write = hop.method != "GET"
         try:
             async with (
                 asyncio.timeout(EXCHANGE_S),
-                self._http.stream(hop.method, hop.url, headers=sent, content=body) as response,
+                self._http.stream(hop.method, hop.url, headers=headers, content=body) as response,
             ):
                 content = await (_read_tail(response) if tail else response.aread())
         except TimeoutError as error:
@@ -136,6 +149,10 @@ class Transport:
             remaining=response.headers.get("x-ratelimit-remaining"),
         )
         return Answer(response.status_code, response.headers, content, hop.url)
+
+
+def _bearing(headers: Mapping[str, str], token: str) -> dict[str, str]:
+    return {**headers, "Authorization": f"Bearer {token}"}
 
 
 async def _read_tail(response: httpx.Response) -> bytes:

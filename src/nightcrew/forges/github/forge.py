@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 import httpx
@@ -30,6 +31,7 @@ from nightcrew.forges.github import (
 from nightcrew.forges.github import status as statuses
 from nightcrew.forges.github import thread as threads
 from nightcrew.forges.github.api import Api
+from nightcrew.forges.github.app import AppToken
 from nightcrew.forges.github.client import Transport
 from nightcrew.forges.github.conditional import Memory
 from nightcrew.forges.github.lane import Sleep
@@ -53,7 +55,7 @@ class GitHubForge:
         self,
         settings: ForgeSettings,
         *,
-        token: Token | None,
+        token: Token | AppToken | None,
         store: Store,
         clock: Clock,
         jitter: Callable[[], float],
@@ -87,10 +89,14 @@ class GitHubForge:
             await self.flush()
         finally:
             await self._api.transport.close()
+            if isinstance(self._token, AppToken):
+                await self._token.close()
 
     # Tracker
 
     async def fetch_login(self) -> str:
+        if isinstance(self._token, AppToken):
+            return await self._token.fetch_login()
         return await user.fetch_login(self._api)
 
     async def list_open_issues(self, project: str) -> tuple[Issue, ...]:
@@ -141,7 +147,12 @@ class GitHubForge:
     # Scm
 
     async def fetch_repository(self, project: str) -> Repository:
-        return (await repository.fetch_home(self._api, project)).repository
+        home = await repository.fetch_home(self._api, project)
+        if not isinstance(self._token, AppToken):
+            return home.repository
+        # What a repository says of permissions is a person's; an installation's are told with its token.
+        may_write = (await self._token.fetch_grant()).permissions.get("contents") == "write"
+        return replace(home.repository, can_push=may_write and not home.is_read_only)
 
     async def fetch_remote(self, project: str) -> Remote:
         return await repository.fetch_remote(self._api, project, self._token)

@@ -9,7 +9,7 @@ from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.field import Json
-from nightcrew.forges.github.token import Token
+from nightcrew.forges.github.token import Credential
 from nightcrew.ports.scm import Remote, Repository
 
 _METHODS = {
@@ -25,6 +25,7 @@ class Home:
 
     repository: Repository
     clone_url: str
+    is_read_only: bool = False
 
 
 def parse_home(raw: Json) -> Home:
@@ -40,7 +41,7 @@ def parse_home(raw: Json) -> Home:
         merge_methods=frozenset(method for method, name in _METHODS.items() if raw.get(name) is not False),
         web_url=field.text(raw, "html_url"),
     )
-    return Home(repository, field.text(raw, "clone_url"))
+    return Home(repository, field.text(raw, "clone_url"), is_read_only)
 
 
 async def fetch_home(api: Api, project: str) -> Home:
@@ -54,14 +55,14 @@ async def fetch_present_owner(api: Api, project: str) -> str:
     return (await fetch_home(api, project)).repository.slug.partition("/")[0]
 
 
-async def fetch_remote(api: Api, project: str, token: Token | None) -> Remote:
+async def fetch_remote(api: Api, project: str, token: Credential | None) -> Remote:
     """Credentials travel in variables that only git reads, as a header for the forge's own web host, over TLS (or to
     this machine itself); for a path or any other host there are none."""
     home = await fetch_home(api, project)
     if token is None or not may_carry_token(home.clone_url, api_base_url=api.base_url):
         return Remote(home.clone_url)
     scheme, host = urlsplit(home.clone_url)[:2]
-    basic = base64.b64encode(f"x-access-token:{token.value}".encode()).decode()
+    basic = base64.b64encode(f"x-access-token:{await token.current()}".encode()).decode()
     env = {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"http.{scheme}://{host}/.extraHeader",

@@ -38,9 +38,10 @@ class Access:
     problems: tuple[str, ...]
 
 
-async def inspect_access(settings: ForgeSettings, *, token: Token, project: str) -> Access:
-    """Ask the forge what this token may do with this repository. Errors: Denied (bad token), Missing, Unavailable."""
-    return await _in_thread(settings, token, lambda hub: _inspect(hub, project))
+async def inspect_access(settings: ForgeSettings, *, token: Token, project: str, app_login: str = "") -> Access:
+    """Ask the forge what this token may do with this repository; `app_login` is whose it is, if it is an App's. Errors:
+    Denied (bad token), Missing, Unavailable."""
+    return await _in_thread(settings, token, lambda hub: _inspect(hub, project, app_login=app_login))
 
 
 async def ensure_labels(
@@ -50,8 +51,8 @@ async def ensure_labels(
     return await _in_thread(settings, token, lambda hub: _create_labels(hub, project, labels))
 
 
-def _inspect(hub: "Github", project: str) -> Access:
-    login = hub.get_user().login
+def _inspect(hub: "Github", project: str, *, app_login: str) -> Access:
+    login = app_login or hub.get_user().login
     scopes = None if hub.oauth_scopes is None else tuple(scope for scope in hub.oauth_scopes if scope)
     repo = hub.get_repo(project)
     may = repo.permissions
@@ -59,7 +60,7 @@ def _inspect(hub: "Github", project: str) -> Access:
     problems = []
     if repo.archived:
         problems.append(f"{project} is archived: nothing can be written to it")
-    if not may.push:
+    if not may.push and not app_login:  # of an App a repository does not tell; the service looks at its grant
         problems.append(f"{login} may not push to {project}: write access is needed")
     if scopes and "repo" not in scopes and (repo.private or "public_repo" not in scopes):
         problems.append(f"the token lacks the scope repo (it has {', '.join(scopes)})")
@@ -78,7 +79,7 @@ def _inspect(hub: "Github", project: str) -> Access:
         slug=repo.full_name,
         default_branch=repo.default_branch,
         is_private=repo.private,
-        can_push=may.push and not repo.archived,
+        can_push=(may.push or bool(app_login)) and not repo.archived,
         is_admin=may.admin,
         can_read_checks=can_read_checks,
         remaining=hub.rate_limiting[0],

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from nightcrew.core.errors import ConfigError, Problem
@@ -21,6 +22,25 @@ GH_TIMEOUT_S = 10.0
 
 # What `gh` needs to find its own login, beyond the base variables.
 _GH_VARIABLES = ("GH_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "DBUS_SESSION_BUS_ADDRESS")
+
+
+class Credential(Protocol):
+    """Who we are on a forge. `principal` tells two of them apart and gives nobody away."""
+
+    @property
+    def principal(self) -> str: ...
+
+    def mask(self, text: str) -> str:
+        """`text` without the secret in it."""
+        ...
+
+    async def current(self) -> str:
+        """What a request carries now. Errors: Denied, Unavailable."""
+        ...
+
+    def drop(self, refused: str) -> bool:
+        """The forge refused this one. Whether `current` may give another."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +58,15 @@ class Token:
     def mask(self, text: str) -> str:
         """`text` without the secret in it."""
         return text.replace(self.value, MASK)
+
+    def secrets(self) -> tuple[str, ...]:
+        return (self.value,)
+
+    async def current(self) -> str:
+        return self.value
+
+    def drop(self, refused: str) -> bool:  # noqa: ARG002 - there is only this one
+        return False
 
 
 async def resolve_token(settings: ForgeSettings, *, environment: Mapping[str, str], base: Path = Path()) -> Token:

@@ -15,6 +15,7 @@ from nightcrew.forges.local import (
     check,
     comment,
     commit,
+    installation,
     issue,
     issue_list,
     label,
@@ -40,8 +41,8 @@ from nightcrew.forges.local.pipeline import Pipeline, rate_limit_body
 
 # Within a list the first fit wins: fixed parts before parameters, and paths that take slashes last.
 _NOUNS = (
-    meta, user, search, graphql, label, comment, timeline, issue, issue_list, merge, review, review_comment, pull,
-    check, status, rule, commit, ref, workflow, repository,
+    meta, installation, user, search, graphql, label, comment, timeline, issue, issue_list, merge, review,
+    review_comment, pull, check, status, rule, commit, ref, workflow, repository,
 )  # fmt: skip
 _PREFIXES = ("/repos/{owner}/{repo}", "/repositories/{repository_id:int}")
 _METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"]

@@ -71,6 +71,7 @@ class Call:
     found: Row | None = None
     place: Git | None = None
     accept: str = ""
+    authorization: str = ""
     visit: "Callable[[Row], Awaitable[Call | None]] | None" = None
     """The same call within another repository, with what was pushed there seen; None if it may not be seen."""
     standing: Standing | None = None
@@ -164,6 +165,8 @@ class Route:
     needs: str = ""
     role: str = "read"
     resource: str = "core"
+    is_signed: bool = False
+    """Who asks shows a claim signed by an App, which the noun looks at."""
 
 
 def text_of(body: Mapping[str, Any], field_name: str, default: str = "") -> str:

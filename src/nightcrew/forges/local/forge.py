@@ -102,6 +102,20 @@ class LocalForge:
 
     def ensure_app(self, slug: str, *, owner: str, token: str, expires_at: datetime | None = None) -> int:
         """An app with an installation token, acting as `slug[bot]`; only apps may write check runs."""
+        key, bot_id = self._ensure_app(slug, owner=owner)
+        ends = render_moment(expires_at) if expires_at else None
+        self.store.insert("token", digest=digest(token), user_id=bot_id, app_id=key, expires_at=ends)
+        return key
+
+    def install_app(self, slug: str, *, owner: str, public_key: str, permissions: Mapping[str, str]) -> tuple[int, int]:
+        """The same with an installation that gets its tokens over the API, by claims that the private key to this one
+        signs. The ids of the app and of its installation."""
+        key, _ = self._ensure_app(slug, owner=owner)
+        granted = json.dumps(dict(permissions))
+        made = self.store.insert("installation", app_id=key, public_key=public_key, permissions=granted)
+        return key, made
+
+    def _ensure_app(self, slug: str, *, owner: str) -> tuple[int, int]:
         row = self.store.find("SELECT id FROM app WHERE slug = ?", slug)
         owner_id = self._user(owner)["id"]
         key = (
@@ -110,9 +124,7 @@ class LocalForge:
         login = f"{slug}[bot]"
         bot = self.store.find("SELECT id FROM user WHERE login = ?", login)
         bot_id = bot["id"] if bot else self._insert_user(login, name=None, email=None, kind="Bot")
-        ends = render_moment(expires_at) if expires_at else None
-        self.store.insert("token", digest=digest(token), user_id=bot_id, app_id=key, expires_at=ends)
-        return int(key)
+        return int(key), int(bot_id)
 
     def delete_user(self, login: str) -> None:
         """From now on `user: null` wherever the account stood."""

@@ -93,6 +93,7 @@ class Pipeline:
             now=forge.now(),
             log_key=forge.log_key,
             accept=request.headers.get("accept", ""),
+            authorization=request.headers.get("authorization", ""),
         )
         return _Turn(request, route, call, route.resource if route else "core", counts=path not in _FREE)
 
@@ -116,12 +117,14 @@ class Pipeline:
 
     async def _handle(self, turn: _Turn) -> Answer:
         call, route = turn.call, turn.route
-        call.actor = access.get_actor(self._forge.store, turn.request.headers.get("authorization"), call.now)
+        is_signed = route is not None and route.is_signed
+        if not is_signed:
+            call.actor = access.get_actor(self._forge.store, call.authorization, call.now)
         self._limit(turn)
         if route is None:
             raise not_found()
         turn.headers |= {"X-Accepted-GitHub-Permissions": route.needs} if route.needs else {}
-        if call.method not in READS and call.actor is None:
+        if call.method not in READS and call.actor is None and not is_signed:
             raise requires_authentication()
         if not route.path.startswith("~"):
             call.visit = lambda row: self._visit(call, row)

@@ -83,6 +83,9 @@ CREATE TABLE IF NOT EXISTS review_comment (
 CREATE TABLE IF NOT EXISTS resolved_thread (
     comment_id INTEGER PRIMARY KEY REFERENCES review_comment, user_id INTEGER NOT NULL REFERENCES user,
     at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS installation (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, app_id INTEGER NOT NULL REFERENCES app, public_key TEXT NOT NULL,
+    permissions TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS review_request (
     issue_id INTEGER NOT NULL REFERENCES issue, user_id INTEGER NOT NULL REFERENCES user,
     PRIMARY KEY (issue_id, user_id));

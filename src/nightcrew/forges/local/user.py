@@ -2,6 +2,7 @@
 
 import base64
 from typing import Any
+from urllib.parse import quote
 
 from nightcrew.forges.local.call import Answer, Call, Route
 from nightcrew.forges.local.error import not_found
@@ -26,7 +27,7 @@ def render_user(call: Call, row: Row | None) -> dict[str, Any] | None:
     if row is None or row["deleted"]:
         return None
     login = row["login"]
-    url = f"{call.base}/users/{login}"
+    url = f"{call.base}/users/{quote(login)}"
     return {
         "login": login,
         "id": row["id"],
@@ -34,7 +35,9 @@ def render_user(call: Call, row: Row | None) -> dict[str, Any] | None:
         "avatar_url": f"{call.base}/avatars/u/{row['id']}",
         "gravatar_id": "",
         "url": url,
-        "html_url": f"{call.base}/{login}",
+        "html_url": f"{call.base}/apps/{login.removesuffix('[bot]')}"
+        if row["type"] == "Bot"
+        else f"{call.base}/{login}",
         "followers_url": f"{url}/followers",
         "following_url": f"{url}/following{{/other_user}}",
         "gists_url": f"{url}/gists{{/gist_id}}",
