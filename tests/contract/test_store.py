@@ -13,7 +13,7 @@ import pytest
 from nightcrew.core.command import Command, SettledCommand, Settlement, Verb
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import Failure, FailureKind
-from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -439,12 +439,27 @@ class TestVerdicts:
             assert not await store.record_verdict(second, event=an_event("again"))
             assert await store.load_verdicts(task=KEY) == (a_verdict(run),)
             assert await store.load_review_ids(KEY) == frozenset()
-            await store.mark_verdict_posted(run.id, review_id=77, event=an_event("posted"))
+            await store.mark_verdict_posted(
+                run.id, head_sha=a_verdict(run).head_sha, review_id=77, event=an_event("posted")
+            )
             assert await store.load_verdicts() == (replace(a_verdict(run), posted=True),)
             assert await store.load_verdicts(task=OTHER) == ()
             assert await store.load_review_ids(KEY) == frozenset({77})
             assert await store.load_review_ids(OTHER) == frozenset()
             assert (await kinds(store))[-2:] == ["verdict", "posted"]
+
+    async def test_one_that_is_carried_over_stands_beside_the_one_that_was_given(self, opened):
+        run = a_run(role=Role.REVIEWER)
+        given = a_verdict(run)
+        carried = replace(given, head_sha=Sha("c" * 40), carried_from=given.head_sha)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_run(run, event=an_event())
+            for verdict in (given, carried):
+                assert await store.record_verdict(verdict, event=an_event())
+            await store.mark_verdict_posted(run.id, head_sha=carried.head_sha, review_id=78, event=an_event("posted"))
+            assert await store.load_verdicts(task=KEY) == (given, replace(carried, posted=True))
+            assert await store.load_review_ids(KEY) == frozenset({78})
 
     async def test_are_loaded_as_recorded_whatever_the_clock_said(self, opened):
         runs = [a_run(n, role=Role.REVIEWER) for n in (2, 1)]
@@ -461,7 +476,9 @@ class TestVerdicts:
             with pytest.raises(Missing):
                 await store.record_verdict(a_verdict(a_run()), event=an_event())
             with pytest.raises(Missing):
-                await store.mark_verdict_posted(a_run().id, review_id=1, event=an_event("posted"))
+                await store.mark_verdict_posted(
+                    a_run().id, head_sha=a_verdict(a_run()).head_sha, review_id=1, event=an_event("posted")
+                )
             assert "posted" not in await kinds(store)
 
 

@@ -9,7 +9,7 @@ import pytest
 from nightcrew.core.known import Known
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import CheckCommand, MergeMode
+from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeStrategy
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, GateView, Truth, evaluate
 from tests.core.build import (
@@ -139,7 +139,11 @@ ROWS = (
     no("conflict by state alone", merging.is_mergeable, "conflict", pull={"mergeable_state": "dirty"}),
     no("conflict by flag alone", merging.is_mergeable, "conflict", pull={"mergeable": False}),
     no("blocked by rules", merging.is_mergeable, "mergeable", pull={"mergeable_state": "blocked"}),
-    no("behind", merging.is_mergeable, "mergeable", "C160", pull={"mergeable_state": "behind"}),
+    no("behind", merging.is_mergeable, "behind", "C160", pull={"mergeable_state": "behind"}),
+    no("the base has moved on", merging.has_the_base, "behind", "C160",
+       parts={"has_base": Known(False)}, merge={"strategy": MergeStrategy.UPDATE}),
+    unknown("up to date or not is unknown", merging.has_the_base, "behind",
+            parts={"has_base": UNKNOWN}, merge={"strategy": MergeStrategy.UPDATE}),
     no("another base", merging.has_expected_base, "base",
        pull={"base_ref": "release"}, view={"verdicts": (a_verdict(base_ref="release"),)}),
     unknown("paths unknown", merging.has_free_paths, "paths", parts={"paths": UNKNOWN}),
@@ -203,6 +207,7 @@ def test_the_gate_asks_exactly_these():
         "is_not_draft",
         "is_not_held",
         "is_mergeable",
+        "has_the_base",
         "has_expected_base",
         "has_free_paths",
         "has_the_word",

@@ -108,7 +108,7 @@ class TestEngineChecks:
         [
             a_pull_view(checks=UNKNOWN),
             a_pull_view(base_sha=UNKNOWN),
-            a_pull_view(a_pull(mergeable=False)),
+            a_pull_view(a_pull(mergeable=False, is_draft=True)),
         ],
     )
     def test_none_runs_where_it_could_not_count(self, pull):

@@ -319,8 +319,8 @@ async def test_a_verdict_is_recorded_once(tmp_path):
     collect = CollectRun(key, run.id, lost=False, why="ended")
     outcomes = [await stage.act(collect), await stage.act(collect)]
     assert [type(outcome) for outcome in outcomes] == [Done, Refused]
-    assert list(stage.store.verdicts) == [run.id]
-    verdict = stage.store.verdicts[run.id]
+    assert list(stage.store.verdicts) == [(run.id, head)]
+    verdict = stage.store.verdicts[run.id, head]
     assert (verdict.decision, verdict.head_sha, verdict.base_ref) == (Decision.APPROVE, head, "main")
     assert not verdict.posted
 

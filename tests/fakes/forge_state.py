@@ -44,6 +44,8 @@ class Thread:
     """Remarks that began a thread which is resolved."""
     conflicts: bool = False
     mergeable_known: bool = True
+    trouble: dict[Sha, str] = field(default_factory=dict)
+    """What is said of single heads (`dirty`, `behind`)."""
 
 
 @dataclass(slots=True)
@@ -238,11 +240,13 @@ class ForgeState:
         pull = replace(pull, title=issue.title, body=issue.body, labels=issue.labels)
         if not pull.is_open:
             return pull
-        mergeable = None if not thread.mergeable_known else not thread.conflicts
-        settled = "dirty" if thread.conflicts else "draft" if pull.is_draft else "clean"
+        head = project.branches.get(pull.head_ref, pull.head_sha)
+        conflicts = thread.conflicts or thread.trouble.get(head) == "dirty"
+        mergeable = None if not thread.mergeable_known else not conflicts
+        settled = "dirty" if conflicts else "draft" if pull.is_draft else thread.trouble.get(head, "clean")
         return replace(
             pull,
-            head_sha=project.branches.get(pull.head_ref, pull.head_sha),
+            head_sha=head,
             base_sha=project.branches.get(pull.base_ref, pull.base_sha),
             mergeable=mergeable,
             mergeable_state="unknown" if mergeable is None else settled,

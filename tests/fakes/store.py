@@ -11,7 +11,7 @@ from datetime import datetime
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -34,8 +34,8 @@ class MemoryStore:
         self.commands: dict[tuple[str, int, int], SettledCommand] = {}
         self.runs: dict[RunId, Run] = {}
         self.routes: list[tuple[TaskKey, Route, datetime]] = []
-        self.verdicts: dict[RunId, Verdict] = {}
-        self.review_ids: dict[RunId, int] = {}
+        self.verdicts: dict[tuple[RunId, Sha], Verdict] = {}
+        self.review_ids: dict[tuple[RunId, Sha], int] = {}
         self.cooldowns: dict[tuple[str, str | None, str], Cooldown] = {}
         self.unknown: dict[tuple[str, int, str], UnknownFailure] = {}
         self.events: list[Event] = []
@@ -234,19 +234,19 @@ class MemoryStore:
     async def record_verdict(self, verdict: Verdict, *, event: Event) -> bool:
         self._check()
         self._get_run(verdict.run)
-        if verdict.run in self.verdicts:
+        if (verdict.run, verdict.head_sha) in self.verdicts:
             return False
         self._append(event)
-        self.verdicts[verdict.run] = verdict
+        self.verdicts[verdict.run, verdict.head_sha] = verdict
         return True
 
-    async def mark_verdict_posted(self, run: RunId, *, review_id: int, event: Event) -> None:
+    async def mark_verdict_posted(self, run: RunId, *, head_sha: Sha, review_id: int, event: Event) -> None:
         self._check()
-        if run not in self.verdicts:
-            raise Missing(f"run {run} has no verdict")
+        if (run, head_sha) not in self.verdicts:
+            raise Missing(f"run {run} has no verdict on {head_sha}")
         self._append(event)
-        self.verdicts[run] = replace(self.verdicts[run], posted=True)
-        self.review_ids[run] = review_id
+        self.verdicts[run, head_sha] = replace(self.verdicts[run, head_sha], posted=True)
+        self.review_ids[run, head_sha] = review_id
 
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         self._check()
@@ -254,7 +254,7 @@ class MemoryStore:
 
     async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
         self._check()
-        return frozenset(number for run, number in self.review_ids.items() if self.verdicts[run].task == key)
+        return frozenset(number for of, number in self.review_ids.items() if self.verdicts[of].task == key)
 
     # cooldowns
 

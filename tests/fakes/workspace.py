@@ -11,7 +11,7 @@ from pathlib import Path
 from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, ProjectSettings
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import (
@@ -39,6 +39,8 @@ class FakeWorkspaces:
         self.prepare_warnings: tuple[str, ...] = ()
         self._faults: list[tuple[str, PortError, bool]] = []
         self._count = 0
+        self.patch_ids: dict[Sha, str] = {}  # in the place of those that would be found
+        self.brought_in: dict[tuple[Sha, Sha, UpdateMethod], Sha] = {}
 
     # What tests do.
 
@@ -70,9 +72,9 @@ class FakeWorkspaces:
         repository = self.repository(project)
         tree = repository.trees[number]
         author = f"{agent} <{agent}@nightcrew.invalid>" if agent else "A Person <person@example.com>"
-        tree.head = self._add(
-            repository, FakeCommit((tree.head,), tree.files, message, author, frozenset({agent} - {""}))
-        )
+        parents = (tree.head,) if tree.merging is None else (tree.head, tree.merging)
+        tree.merging = None
+        tree.head = self._add(repository, FakeCommit(parents, tree.files, message, author, frozenset({agent} - {""})))
         return tree.head
 
     def move_head(self, project: str, number: int, sha: Sha) -> None:
@@ -127,12 +129,17 @@ class FakeWorkspaces:
     async def collect(self, project: str, number: int, *, agent: str, commit: CommitSettings, message: str) -> Left:
         error = self._enter("collect", project)
         repository, tree = self.repository(project), self._tree(project, number)
-        dirty = tree.files != repository.commits[tree.head].files
         problems: list[str] = []
+        if tree.merging is not None and any("<<<<<<< " in text for text in tree.files.values()):
+            problems.append("a merge was left with conflicts and was undone")
+            tree.files, tree.merging = dict(repository.commits[tree.head].files), None
+        merging, tree.merging = tree.merging, None
+        dirty = tree.files != repository.commits[tree.head].files or merging is not None
         if dirty:
             author = f"{agent} <{commit.email.replace('{agent}', agent)}>"
             subject = message.splitlines()[0] if message else ""
-            made = FakeCommit((tree.head,), tree.files, subject, author, frozenset({agent}))
+            parents = (tree.head,) if merging is None else (tree.head, merging)
+            made = FakeCommit(parents, tree.files, subject, author, frozenset({agent}))
             tree.head = self._add(repository, made)
         if not repository.contains(tree.head, tree.start):
             problems.append(self._settle(repository, number, tree))
@@ -148,7 +155,9 @@ class FakeWorkspaces:
             del leases[number]
         self._leave(error)
 
-    async def push(self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None) -> None:
+    async def push(
+        self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None, replace: bool = False
+    ) -> None:
         error = self._enter("push", project)
         repository = self.repository(project)
         if not is_branch_name(branch):
@@ -157,11 +166,62 @@ class FakeWorkspaces:
         self._import(project)
         there = repository.remote.get(branch)
         if there != sha:
-            if there != expected or (there is not None and not repository.contains(sha, there)):
+            if there != expected or (there is not None and not replace and not repository.contains(sha, there)):
                 raise Conflict(f"{branch} on the remote is at {there}; nothing was forced")
             self._set_remote(project, branch, sha)
         self._fetched(project)[branch] = sha
         self._leave(error)
+
+    async def bring_in(
+        self, project: str, *, head: Sha, base: Sha, method: UpdateMethod, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        error = self._enter("bring_in", project)
+        repository = self._checked(project, head, base)
+        fork = repository.merge_base(head, base)
+        if fork is None:
+            raise Invalid("they have no common history")
+        clashing = repository.clashes(fork, head, base)
+        self._leave(error)
+        if repository.contains(head, base):
+            return head
+        if clashing:
+            return MergeConflict(clashing)
+        files, key = repository.merged(fork, head, base), (head, base, method)
+        if method is UpdateMethod.REBASE:
+            told = [repository.commits[sha] for sha in repository.history(head) - repository.history(base)]
+            agents = frozenset(agent for made in told for agent in made.agents)
+            made = FakeCommit((base,), files, repository.commits[head].subject, agents=agents)
+        else:
+            made = FakeCommit((head, base), files, message, "Nightcrew <engine@service.nightcrew.invalid>")
+        if key not in self.brought_in:
+            self.brought_in[key] = self._add(repository, made)
+        repository.known.add(self.brought_in[key])
+        return self.brought_in[key]
+
+    async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:
+        self._leave(self._enter("find_patch_id", project))
+        repository = self._checked(project, base, head)
+        old = repository.commits[repository.merge_base(base, head) or base].files
+        new = repository.commits[head].files
+        paths = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+        said = repr([(path, old.get(path), new.get(path)) for path in paths])
+        return self.patch_ids.get(head, hashlib.sha1(said.encode()).hexdigest() if paths else "")
+
+    async def begin_merge(self, project: str, number: int, *, base: Sha, message: str) -> tuple[str, ...]:
+        error = self._enter("begin_merge", project)
+        repository, tree = self._checked(project, base), self._tree(project, number)
+        if repository.contains(tree.head, base):
+            self._leave(error)
+            return ()
+        fork = repository.merge_base(tree.head, base)
+        if fork is None:
+            raise Invalid("they have no common history")
+        if tree.files != repository.commits[tree.head].files:
+            made = self._add(repository, FakeCommit((tree.head,), tree.files, "Saved work"))
+            self._salvage(repository, number, made)
+        tree.files, tree.merging = repository.merged(fork, tree.head, base), base
+        self._leave(error)
+        return repository.clashes(fork, tree.head, base)
 
     async def list_commits(self, project: str, *, base: Sha, head: Sha) -> tuple[Commit, ...]:
         self._leave(self._enter("list_commits", project))
@@ -281,6 +341,8 @@ class FakeWorkspaces:
         tree = repository.trees[spec.number]
         tree.branch = spec.branch
         warnings: list[str] = []
+        if tree.merging is not None:  # a start that was cut short: it is begun anew
+            tree.files, tree.merging = dict(repository.commits[tree.head].files), None
         dirty = tree.files != repository.commits[tree.head].files
         if spec.start is not None and not repository.contains(tree.head, spec.start):
             if not repository.contains(spec.start, tree.head):

@@ -26,6 +26,7 @@ class FakeTree:
     head: Sha
     files: Files
     prepared: bool = False
+    merging: Sha | None = None
 
 
 @dataclass
@@ -66,6 +67,21 @@ class FakeRepository:
             for path in sorted({*old, *one, *other})
             if one.get(path) != other.get(path) and old.get(path) not in (one.get(path), other.get(path))
         )
+
+    def merged(self, fork: Sha, ours: Sha, theirs: Sha) -> Files:
+        """The files of a merge; those in conflict have both sides between marks."""
+        old, one, other = (self.commits[sha].files for sha in (fork, ours, theirs))
+        clashing = self.clashes(fork, ours, theirs)
+        files: Files = {}
+        for path in {*one, *other}:
+            if path in clashing:
+                sides = "\n".join(("<<<<<<< ours", one.get(path, ""), "=======", other.get(path, ""), ">>>>>>> theirs"))
+                files[path] = sides
+                continue
+            text = other.get(path) if one.get(path) == old.get(path) else one.get(path)
+            if text is not None:
+                files[path] = text
+        return files
 
 
 def changed(before: Files, files: dict[str, str | None]) -> Files:

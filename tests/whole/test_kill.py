@@ -23,6 +23,7 @@ MERGED = {
     "comment.edit": 2, "pull.merge": 1, "branch.delete": 1, "workspace.remove": 1,
     "claim.create": 1, "claim.renew": 1, "claim.release": 1,
 }  # fmt: skip
+UPDATED = {"workspace.merge": 1, "branch.update": 1, "branch.push": 2, "status.post": 7, "review.post": 3}
 CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
 
 
@@ -99,6 +100,37 @@ def _look_at_runs(stage: Stage, wanted: dict[str, int]) -> None:
     assert {run["state"] for run in stage.runs()} == {"ended"}
 
 
+async def tell_updated(moments: Sequence[Moment] = ()) -> list[str]:
+    """The base conflicts with the first head, which its author resolves, and moves on once more during the second
+    review, which the engine brings in by itself."""
+    async with staged(merge={"strategy": "update"}) as stage:
+        wrong, right = attempt({"answer.txt": "41\n"}), attempt({"answer.txt": "42\n"})
+        reviews = [{**APPROVE, "gate": stage.gate("first")}, {**APPROVE, "gate": stage.gate("second")}]
+        stage.play("Find the answer", [wrong, right], reviews)
+        number = await stage.file_issue("Find the answer")
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: len(stage.starts("reviewer")) == 1)
+        stage.push("main", {"answer.txt": "43\n"})
+        stage.open_gate("first")
+        kills += await keep_alive(stage, lambda: len(stage.starts("reviewer")) == 2)
+        stage.push("main", {"README.md": "# The demo\n"})
+        stage.open_gate("second")
+        kills += await keep_alive(stage, lambda: is_done(stage, number))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        (pull,) = await stage.pulls()
+        head = (await stage.get(f"/pulls/{pull['number']}"))["head"]["sha"]
+        assert [stage.git("show", f"main:{name}") for name in ("answer.txt", "README.md")] == ["42", "# The demo"]
+        (task,) = stage.rows("SELECT * FROM tasks")
+        assert (task["conflicts"], task["conflict"]) == (1, None)
+        carried = stage.rows("SELECT * FROM verdicts WHERE carried_from IS NOT NULL")
+        assert [verdict["head_sha"] for verdict in carried] == [head]
+        _look_at_runs(stage, {"author": 2, "reviewer": 2})
+        assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+        assert stage.workspaces() == []
+        return stage.effects()
+
+
 async def tell_closed(moments: Sequence[Moment] = ()) -> list[str]:
     """A task that is filed through the service, and set to done by hand while its author works."""
     async with staged() as stage:
@@ -146,6 +178,7 @@ def _salvaged(stage: Stage) -> str:
 
 STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dict[str, int]]] = {
     "merged": (tell_merged, MERGED),
+    "updated": (tell_updated, UPDATED),
     "closed": (tell_closed, CLOSED),
 }
 
@@ -156,11 +189,13 @@ def alternating(first: int, kinds: Sequence[str]) -> list[Moment]:
 
 
 def test_every_kind_of_effect_has_its_kills():
-    assert kinds_in_the_source() == {*MERGED, *CLOSED}
+    assert kinds_in_the_source() == {*MERGED, *UPDATED, *CLOSED}
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.crash)], ids=["one-half", "other-half"])
-@pytest.mark.parametrize(("story", "part"), [("merged", 0), ("merged", 1), ("merged", 2), ("closed", None)])
+@pytest.mark.parametrize(
+    ("story", "part"), [("merged", 0), ("merged", 1), ("merged", 2), ("updated", None), ("closed", None)]
+)
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):
     """One task lives through a death at each kind of effect; at every third one, where there are many."""
     tell, kinds = STORIES[story]

@@ -86,7 +86,9 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         claim_expiry_s=keys.claim_expiry,
         merge=MergeSettings(
             mode=keys.merge.mode,
+            strategy=keys.merge.strategy,
             method=keys.merge.method,
+            update=keys.merge.update,
             allow_without_ci=keys.merge.allow_without_ci,
             required_checks=keys.merge.required_checks,
             protected_paths=keys.merge.protected_paths,

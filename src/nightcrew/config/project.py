@@ -35,11 +35,13 @@ from nightcrew.core.model.settings import (
     MergeMethod,
     MergeMode,
     MergeSettings,
+    MergeStrategy,
     ProjectSettings,
     PromptBudget,
     ReviewAllow,
     ReviewSettings,
     SetupCommand,
+    UpdateMethod,
 )
 
 _PROJECT = ProjectSettings("owner/name")
@@ -61,7 +63,15 @@ class MergeKeys(Section):
     short_types = ("string",)
 
     mode: MergeMode = key("`auto` merges once everything holds; `ask` waits for a person's word as well.", _MERGE.mode)
+    strategy: MergeStrategy = key(
+        "`direct` merges what is green on its own; `update` only what is green with the base as it is now.",
+        _MERGE.strategy,
+    )
     method: MergeMethod = key("How the forge merges.", _MERGE.method)
+    update: UpdateMethod = key(
+        "How the base is brought into a branch that is behind or in conflict; after `merge` nothing has to be forced.",
+        _MERGE.update,
+    )
     allow_without_ci: Truth = key("Merge although no check at all ran.", _MERGE.allow_without_ci)
     required_checks: Lines = key("Checks that must succeed, besides those the forge requires.", _MERGE.required_checks)
     protected_paths: Lines = key("Paths whose change needs a person's approval.", _MERGE.protected_paths)

@@ -131,7 +131,9 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "claim_expiry": render_duration(project.claim_expiry_s),
         "merge": {
             "mode": merge.mode.value,
+            "strategy": merge.strategy.value,
             "method": merge.method.value,
+            "update": merge.update.value,
             "allow_without_ci": merge.allow_without_ci,
             "required_checks": list(merge.required_checks),
             "protected_paths": list(merge.protected_paths),

@@ -187,7 +187,7 @@ class PostVerdict:
 
     @property
     def key(self) -> str:
-        return f"verdict:{self.run}"
+        return f"verdict:{self.run}:{self.head_sha}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +219,23 @@ class MergePull:
     @property
     def key(self) -> str:
         return f"merge:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateBranch:
+    """Bring the base into the branch of the pull request at `head_sha`: by the engine where that is clean, else by the
+    author, to whom the task goes back from `source`."""
+
+    task: TaskKey
+    source: Status
+    pull: int
+    head_sha: Sha
+    base_ref: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"update:{self.task}:{self.head_sha}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +373,7 @@ Action = (
     | PostVerdict
     | RunChecks
     | MergePull
+    | UpdateBranch
     | FinishTask
     | TellPerson
     | ClaimTask

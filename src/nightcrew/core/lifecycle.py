@@ -45,6 +45,7 @@ class Evidence(Enum):
     NEEDS_PERSON = "a person has to decide; the reason is recorded"
     PERSON = "a person set the label or gave the command"
     REVIEW_FAILED = "the reviewer run ended without a verdict"
+    CONFLICT = "the branch conflicts with its base"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,13 @@ TABLE: tuple[Edge, ...] = (
     Edge(_S.IN_PROGRESS, _S.BLOCKED, _E.NEEDS_PERSON),
     Edge(_S.NEEDS_REVIEW, _S.IN_REVIEW, _E.REVIEW_STARTED),
     Edge(_S.NEEDS_REVIEW, _S.ROUTED, _E.CHANGES_REQUESTED),
+    Edge(_S.NEEDS_REVIEW, _S.ROUTED, _E.CONFLICT),
     Edge(_S.NEEDS_REVIEW, _S.BLOCKED, _E.NEEDS_PERSON),
     Edge(_S.NEEDS_REVIEW, _S.DONE, _E.MERGED),
     Edge(_S.IN_REVIEW, _S.NEEDS_REVIEW, _E.HEAD_MOVED),
     Edge(_S.IN_REVIEW, _S.NEEDS_REVIEW, _E.REVIEW_FAILED),
     Edge(_S.IN_REVIEW, _S.ROUTED, _E.CHANGES_REQUESTED),
+    Edge(_S.IN_REVIEW, _S.ROUTED, _E.CONFLICT),
     Edge(_S.IN_REVIEW, _S.DONE, _E.MERGED),
     Edge(_S.IN_REVIEW, _S.BLOCKED, _E.NEEDS_PERSON),
     Edge(_S.BLOCKED, _S.DONE, _E.MERGED),

@@ -17,6 +17,7 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
 from nightcrew.core.neutral import one_line, strip_controls, strip_hidden, strip_invisible
 from nightcrew.core.prompt_check import FailedCheck, render_checks
+from nightcrew.core.prompt_conflict import render_conflict
 from nightcrew.core.prompt_feedback import Feedback, render_feedback
 from nightcrew.core.prompt_resume import Resumed, render_resumed
 
@@ -48,6 +49,7 @@ class PromptInput:
     `report` is the text that says where and how to report. `diff` is for a reviewer. `change_summary` and
     `findings` belong to the last review that asked for changes; `feedback` is what people said on the pull
     request, `messages` the owner's words to it.
+    `conflict` are the paths in which a merge of the base into the branch, left in the worktree, has conflicts.
     `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on."""
 
     role: Role
@@ -65,6 +67,7 @@ class PromptInput:
     feedback: Feedback = Feedback()
     messages: tuple[str, ...] = ()
     checks: tuple[FailedCheck, ...] = ()
+    conflict: tuple[str, ...] = ()
     attempts: tuple[PastAttempt, ...] = ()
     work: str = ""
     resumed: Resumed | None = None
@@ -148,7 +151,7 @@ def _task_of(parts: PromptInput) -> str:
 
 
 def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
-    sections: list[str] = []
+    sections: list[str] = render_conflict(parts.conflict, parts.base_ref, _section)
     if parts.change_summary or parts.findings:
         findings = "\n".join(_finding(finding) for finding in parts.findings)
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)

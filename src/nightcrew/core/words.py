@@ -35,12 +35,18 @@ def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
     return f"{sections}\n\n---\nAgent: {run.agent}{model}, attempt {run.attempt}. Closes #{issue.number}\n"
 
 
+def render_review_mark(verdict: Verdict) -> str:
+    """By which a verdict is found again on the forge; one that was carried over is another one than the one given."""
+    of = str(verdict.run) if verdict.carried_from is None else f"{verdict.run} {verdict.head_sha}"
+    return REVIEW_MARK.format(run=of)
+
+
 def render_review_body(verdict: Verdict) -> str:
     """A verdict as the body of a review; the mark lets it be found again after a lost answer."""
     word = "approves" if verdict.decision is Decision.APPROVE else "asks for changes to"
     model = f" ({one_line(forge_text(verdict.model), 80)})" if verdict.model else ""
     summary = _passage(verdict.summary, 20_000)
-    mark = REVIEW_MARK.format(run=verdict.run)
+    mark = render_review_mark(verdict)
     return f"{mark}\n**{verdict.agent}**{model} {word} {render_sha(verdict.head_sha)}.\n\n{summary}\n"
 
 

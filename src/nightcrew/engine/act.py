@@ -38,6 +38,7 @@ from nightcrew.core.actions import (
     StartRun,
     StopRun,
     TellPerson,
+    UpdateBranch,
 )
 from nightcrew.core.decide import is_exclusive
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
@@ -56,6 +57,7 @@ from nightcrew.engine.effect.reaction import note_reaction
 from nightcrew.engine.effect.start import resume_start, start_run
 from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
 from nightcrew.engine.effect.tell import tell_person
+from nightcrew.engine.effect.update import update_branch
 from nightcrew.engine.effect.verdict import post_verdict
 
 ACTION_TIMEOUT_S = 1800.0
@@ -98,6 +100,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await run_checks(means, action)
         case MergePull():
             return await merge_pull(means, action)
+        case UpdateBranch():
+            return await update_branch(means, action)
         case FinishTask():
             return await finish_task(means, action)
         case TellPerson():

@@ -17,7 +17,7 @@ from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.claim import ClaimView, Hold
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.run import RunView
-from nightcrew.core.model.settings import ProjectSettings, Settings
+from nightcrew.core.model.settings import MergeStrategy, ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
@@ -376,7 +376,14 @@ class Observer:
             reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
             issues=issues,
             comments=CommentView(forge.tracker, issues, slug),
-            pulls=PullReader(forge.scm, ports.workspace, ports.store, slug, may_write=issues.may_write),
+            pulls=PullReader(
+                forge.scm,
+                ports.workspace,
+                ports.store,
+                slug,
+                may_write=issues.may_write,
+                wants_base=lambda: self.project_settings(slug).merge.strategy is MergeStrategy.UPDATE,
+            ),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -137,10 +137,11 @@ class Store(Protocol):
     async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None: ...
 
     async def record_verdict(self, verdict: Verdict, *, event: Event) -> bool:
-        """Insert; False if the run has one already."""
+        """Insert; False if the run has one for that head already: a verdict that is carried over has the run of the one
+        that was given."""
         ...
 
-    async def mark_verdict_posted(self, run: RunId, *, review_id: int, event: Event) -> None: ...
+    async def mark_verdict_posted(self, run: RunId, *, head_sha: Sha, review_id: int, event: Event) -> None: ...
 
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         """In the order in which they were recorded."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, ProjectSettings
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
 from nightcrew.ports.scm import Remote
 
 
@@ -125,9 +125,31 @@ class Workspace(Protocol):
         task of whose runs nothing is known any more, once their sessions were ended."""
         ...
 
-    async def push(self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None) -> None:
+    async def push(
+        self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None, replace: bool = False
+    ) -> None:
         """Have `branch` on the remote at `sha`: fast-forward from `expected` (None: it does not exist). Verified by
-        reading the remote. Conflict if it is elsewhere; never forces. Idempotent."""
+        reading the remote. Conflict if it is elsewhere. With `replace`, `sha` need not contain `expected`: the remote
+        compares it (a lease). Otherwise never forces. Idempotent."""
+        ...
+
+    async def bring_in(
+        self, project: str, *, head: Sha, base: Sha, method: UpdateMethod, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        """A commit that has the base and what head changes, made in the engine's repository: no branch and no worktree
+        is touched. Head itself if it has the base. A rebase that is not clean becomes a merge, if that is. The same
+        question has the same answer."""
+        ...
+
+    async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:
+        """A digest of what head changes since it left base, the same wherever that change stands; empty where it
+        cannot be told."""
+        ...
+
+    async def begin_merge(self, project: str, number: int, *, base: Sha, message: str) -> tuple[str, ...]:
+        """Leave the merge of base into the task's branch in its worktree, conflicts in place, for its author to
+        conclude: the paths in conflict. Nothing is done if the branch has the base. Uncommitted work is saved before.
+        Missing without a workspace."""
         ...
 
     async def list_commits(self, project: str, *, base: Sha, head: Sha) -> tuple[Commit, ...]:

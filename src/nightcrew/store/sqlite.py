@@ -12,7 +12,7 @@ from aiosqlite import Connection
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Denied
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -208,8 +208,10 @@ class SqliteStore:
     async def record_verdict(self, verdict: Verdict, *, event: Event) -> bool:
         return await self._write(lambda db: verdicts.record_verdict(db, verdict, event=event))
 
-    async def mark_verdict_posted(self, run: RunId, *, review_id: int, event: Event) -> None:
-        await self._write(lambda db: verdicts.mark_verdict_posted(db, run, review_id=review_id, event=event))
+    async def mark_verdict_posted(self, run: RunId, *, head_sha: Sha, review_id: int, event: Event) -> None:
+        await self._write(
+            lambda db: verdicts.mark_verdict_posted(db, run, head_sha=head_sha, review_id=review_id, event=event)
+        )
 
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         return await self._read(lambda db: verdicts.load_verdicts(db, task=task))

@@ -11,7 +11,7 @@ from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
-from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.task import BaseConflict, Block, Task
 from nightcrew.ports.store import Change
 from nightcrew.store import command as commands
 from nightcrew.store import event as events
@@ -159,6 +159,9 @@ def _render(task: Task) -> dict[str, Value]:
         "told": task.told,
         "reset_at": render_optional_time(task.reset_at),
         "vouched": task.vouched,
+        "updates": task.updates,
+        "conflicts": task.conflicts,
+        "conflict": render_optional_json(task.conflict),
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -190,6 +193,9 @@ def _parse(row: Row) -> Task:
         reset_at=parse_optional_time(row["reset_at"]),
         adopted_at=parse_optional_time(row["adopted_at"]),
         vouched=row["vouched"],
+        updates=row["updates"],
+        conflicts=row["conflicts"],
+        conflict=parse_optional_json(BaseConflict, row["conflict"]),
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

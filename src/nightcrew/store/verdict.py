@@ -14,9 +14,10 @@ from nightcrew.store.statement import Row, ask, ask_one, insert
 
 
 async def record_verdict(connection: Connection, verdict: Verdict, *, event: Event) -> bool:
-    """False if the run has one; Missing if there is no such run."""
+    """False if the run has one for that head; Missing if there is no such run."""
     await runs.get_run(connection, verdict.run)
-    if await ask_one(connection, "SELECT 1 FROM verdicts WHERE run = ?", verdict.run) is not None:
+    same = "SELECT 1 FROM verdicts WHERE run = ? AND head_sha = ?"
+    if await ask_one(connection, same, verdict.run, verdict.head_sha) is not None:
         return False
     await insert(
         connection,
@@ -34,27 +35,28 @@ async def record_verdict(connection: Connection, verdict: Verdict, *, event: Eve
             "findings": render_json(verdict.findings),
             "at": render_time(verdict.at),
             "posted": verdict.posted,
+            "carried_from": verdict.carried_from,
         },
     )
     await events.record_event(connection, event)
     return True
 
 
-async def mark_verdict_posted(connection: Connection, run: RunId, *, review_id: int, event: Event) -> None:
-    rows = await ask(
-        connection, "UPDATE verdicts SET posted = 1, review_id = ? WHERE run = ? RETURNING run", review_id, run
-    )
-    if not rows:
-        raise Missing(f"run {run} has no verdict")
+async def mark_verdict_posted(
+    connection: Connection, run: RunId, *, head_sha: Sha, review_id: int, event: Event
+) -> None:
+    statement = "UPDATE verdicts SET posted = 1, review_id = ? WHERE run = ? AND head_sha = ? RETURNING run"
+    if not await ask(connection, statement, review_id, run, head_sha):
+        raise Missing(f"run {run} has no verdict on {head_sha}")
     await events.record_event(connection, event)
 
 
 async def load_verdicts(connection: Connection, *, task: TaskKey | None) -> tuple[Verdict, ...]:
     """In the order in which they were recorded, whatever the clock said."""
     if task is None:
-        rows = await ask(connection, "SELECT * FROM verdicts ORDER BY rowid")
+        rows = await ask(connection, "SELECT * FROM verdicts ORDER BY id")
     else:
-        statement = "SELECT * FROM verdicts WHERE project = ? AND number = ? ORDER BY rowid"
+        statement = "SELECT * FROM verdicts WHERE project = ? AND number = ? ORDER BY id"
         rows = await ask(connection, statement, task.project, task.number)
     return tuple(_parse(row) for row in rows)
 
@@ -78,4 +80,5 @@ def _parse(row: Row) -> Verdict:
         findings=parse_json(tuple[Finding, ...], row["findings"]),
         at=parse_time(row["at"]),
         posted=bool(row["posted"]),
+        carried_from=None if row["carried_from"] is None else Sha(row["carried_from"]),
     )

@@ -35,15 +35,24 @@ def nightcrew(at: datetime) -> Identity:
 def render_message(message: str, author: Identity, settings: CommitSettings) -> str:
     """The message with its trailers: the agent, those from the settings, and the sign-off where it is wanted; each
     once, joined to trailers that the message already ends with."""
+    return _with_trailers(message, author, settings, [f"{AGENT_TRAILER}: {author.name}"])
+
+
+def render_engine_message(message: str, author: Identity, settings: CommitSettings) -> str:
+    """The same for a commit that no agent has a part in."""
+    return _with_trailers(message, author, settings, [])
+
+
+def _with_trailers(message: str, author: Identity, settings: CommitSettings, first: list[str]) -> str:
     text = _UNFIT_TEXT.sub("", message).strip() or "Work in progress"
-    wanted = [f"{AGENT_TRAILER}: {author.name}", *(_UNFIT_TEXT.sub("", line).strip() for line in settings.trailers)]
+    wanted = [*first, *(_UNFIT_TEXT.sub("", line).strip() for line in settings.trailers)]
     if settings.sign_off:
         wanted.append(f"Signed-off-by: {author.name} <{author.email}>")
     head, gap, last = text.rpartition("\n\n")
     present = last.splitlines() if gap and all(_TRAILER.fullmatch(line) for line in last.splitlines()) else []
     body = head if present else text
     lines = [*present, *(line for line in dict.fromkeys(wanted) if line and line not in present)]
-    return f"{body}\n\n" + "\n".join(lines) + "\n"
+    return f"{body}\n\n" + "\n".join(lines) + "\n" if lines else f"{body}\n"
 
 
 async def make_commit(

@@ -1,4 +1,5 @@
-"""Talking to the remote: fetch, and a push that is proven by reading the remote back. Never forces.
+"""Talking to the remote: fetch, and a push that is proven by reading the remote back. It forces only where that was
+asked for, and then only over the very commit that was expected.
 
 Credentials travel in the remote's variables, never in arguments. What the network breaks is tried again here, so that
 no run is spent on it; what the remote refuses is told in its own words.
@@ -8,6 +9,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Conflict, Invalid, PortError, Unavailable
@@ -49,24 +51,28 @@ async def fetch_branches(repository: Repository, remote: Remote, *, timeout_s: f
     return await fetch()
 
 
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Where a branch is to be, and where it is expected to be before; `replace`: the one need not contain the other."""
+
+    branch: str
+    sha: Sha
+    expected: Sha | None
+    replace: bool = False
+
+
 async def push_branch(
-    repository: Repository,
-    remote: Remote,
-    *,
-    branch: str,
-    sha: Sha,
-    expected: Sha | None,
-    timeout_s: float,
-    waits_s: Sequence[float],
+    repository: Repository, remote: Remote, goal: Goal, *, timeout_s: float, waits_s: Sequence[float]
 ) -> None:
     """Have the branch at `sha`. Each try starts by reading the remote, so that an answer that got lost is not a
     second push; the last error is raised when the tries are spent."""
+    branch, sha, expected = goal.branch, goal.sha, goal.expected
     if not is_branch_name(branch):
         raise Invalid(f"{branch!r} cannot be the name of a branch")
     await repository.check_there(sha)
-    if expected is not None and not await _contains(repository, sha, expected):
+    if expected is not None and not goal.replace and not await _contains(repository, sha, expected):
         raise Conflict(f"{branch} is at {expected[:10]}, which {sha[:10]} does not contain; a push would have to force")
-    push = _Push(repository, remote, branch, sha, expected, timeout_s)
+    push = _Push(repository, remote, goal, timeout_s=timeout_s)
     for wait_s in waits_s:
         try:
             return await push.once()
@@ -84,11 +90,11 @@ async def _contains(repository: Repository, descendant: Sha, ancestor: Sha) -> b
 class _Push:
     """One push of one branch, which may be tried several times."""
 
-    def __init__(
-        self, repository: Repository, remote: Remote, branch: str, sha: Sha, expected: Sha | None, timeout_s: float
-    ) -> None:
+    def __init__(self, repository: Repository, remote: Remote, goal: Goal, *, timeout_s: float) -> None:
         self._repository, self._url, self._env = repository, check_address(remote.url), dict(remote.env)
-        self._ref, self._branch, self._sha, self._expected = f"refs/heads/{branch}", branch, sha, expected
+        self._branch, self._sha, self._expected = goal.branch, goal.sha, goal.expected
+        self._ref = f"refs/heads/{goal.branch}"
+        self._lease = (f"--force-with-lease={self._ref}:{goal.expected or ''}",) if goal.replace else ()
         self._timeout_s = timeout_s
 
     async def once(self) -> None:
@@ -109,7 +115,7 @@ class _Push:
         try:
             done = await self._repository.run(
                 "push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-                "--end-of-options", self._url, f"{self._sha}:{self._ref}",
+                *self._lease, "--end-of-options", self._url, f"{self._sha}:{self._ref}",
                 doing=doing, env=self._env, timeout_s=self._timeout_s, ok=tuple(range(256)),
             )  # fmt: skip
         except Unavailable as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, ProjectSettings
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import (
@@ -24,7 +24,8 @@ from nightcrew.ports.workspace import (
     MergeConflict,
     WorkspaceSpec,
 )
-from nightcrew.workspaces import build, checkout, history, push, setup
+from nightcrew.workspaces import build, checkout, history, join, push, setup
+from nightcrew.workspaces.begin import begin_merge
 from nightcrew.workspaces.commit import author_of, render_message
 from nightcrew.workspaces.compare import list_changed_paths
 from nightcrew.workspaces.complaint import clean
@@ -146,13 +147,34 @@ class GitWorkspaces:
         if repository.is_there():
             give_up_lease(repository.lease(number), lease)
 
-    async def push(self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None) -> None:
-        repository = self._get(project)
+    async def push(
+        self, project: str, remote: Remote, *, branch: str, sha: Sha, expected: Sha | None, replace: bool = False
+    ) -> None:
+        repository, goal = self._get(project), push.Goal(branch, sha, expected, replace)
         async with self._lock(project, f"push {branch}"):
             await push.push_branch(
-                repository, remote, branch=branch, sha=sha, expected=expected,
+                repository, remote, goal,
                 timeout_s=self._network_timeout_s, waits_s=self._waits_s,
             )  # fmt: skip
+
+    async def bring_in(
+        self, project: str, *, head: Sha, base: Sha, method: UpdateMethod, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        repository = self._get(project)
+        if method is UpdateMethod.REBASE:
+            answer = await join.rebase_onto(repository, head=head, base=base)
+            if not isinstance(answer, MergeConflict):
+                return answer
+        return await join.merge_base_in(repository, head=head, base=base, message=message, commit=commit)
+
+    async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:
+        return await join.find_patch_id(self._get(project), base=base, head=head)
+
+    async def begin_merge(self, project: str, number: int, *, base: Sha, message: str) -> tuple[str, ...]:
+        repository = self._get(project)
+        async with self._lock(project, number):
+            marker = self._get_ready(repository, number)
+            return await begin_merge(repository, marker, base=base, message=message, at=self._clock.now())
 
     async def list_commits(self, project: str, *, base: Sha, head: Sha) -> tuple[Commit, ...]:
         return await history.list_commits(self._get(project), base=base, head=head, emails=self._emails)

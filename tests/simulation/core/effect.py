@@ -27,13 +27,14 @@ from nightcrew.core.actions import (
     StartRun,
     StopRun,
     TellPerson,
+    UpdateBranch,
 )
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.task import BaseConflict, Block, Task
 from nightcrew.core.policy.checking import base_mark
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
@@ -72,6 +73,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _check(sim, action)
         case MergePull():
             return _merge(sim, action)
+        case UpdateBranch():
+            return _update(sim, action)
         case FinishTask():
             return _finish(sim, action)
         case TellPerson():
@@ -184,7 +187,9 @@ def _reset(sim: Simulated, task: Task) -> Task:
     sim.resets[number] = len(sim.runs.get(number, []))
     sim.ended_by_hand.discard(number)
     sim.rounds.pop(number, None)
-    task = replace(task, cycles=0, attempts=0, tried=(), block=None, reset_at=sim.now)
+    task = replace(
+        task, cycles=0, attempts=0, tried=(), block=None, reset_at=sim.now, updates=0, conflicts=0, conflict=None
+    )
     if task.pull is None:
         return task
     pull = sim.pulls.get(task.pull)
@@ -247,7 +252,7 @@ def _publish(sim: Simulated, action: PublishWork) -> Effect:
     here = [pull for pull in found if pull.base_ref == task.base_ref]
     pull = here[0] if here else sim.open_pull(number, action.head_sha, task.base_ref)
     yield
-    changed = replace(sim.tasks[number], pull=pull.number, approved_sha=None)
+    changed = replace(sim.tasks[number], pull=pull.number, approved_sha=None, conflict=None)
     change_status(sim, number, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST, changed)
     yield
     yield from set_label(sim, number, Status.NEEDS_REVIEW)
@@ -256,7 +261,8 @@ def _publish(sim: Simulated, action: PublishWork) -> Effect:
 def _post(sim: Simulated, action: PostVerdict) -> Effect:
     number = action.task.number
     verdicts = sim.verdicts.get(number, [])
-    at = next((n for n, verdict in enumerate(verdicts) if verdict.run == action.run), None)
+    said = (action.run, action.head_sha)
+    at = next((n for n, verdict in enumerate(verdicts) if (verdict.run, verdict.head_sha) == said), None)
     if at is None or verdicts[at].posted:
         raise Refuse("there is no such verdict to post")
     if sim.pulls[action.pull].head_sha != verdicts[at].head_sha:
@@ -302,6 +308,33 @@ def _merge(sim: Simulated, action: MergePull) -> Effect:
     sim.merges.append((number, action.head_sha))
     yield
     save(sim, number, merge_sha=sim.pulls[action.pull].merge_commit_sha)
+
+
+def _update(sim: Simulated, action: UpdateBranch) -> Effect:
+    """Every second base merges cleanly; then the verdict is carried over for every second one of these."""
+    number = action.task.number
+    label_moved(sim, number)
+    task, pull = sim.tasks[number], sim.pulls[action.pull]
+    if task.status is not action.source or not pull.is_open or pull.head_sha != action.head_sha:
+        raise Refuse("the pull request is not what it was")
+    dice = int(action.head_sha[:8], 16)
+    if dice % 2:
+        conflict = BaseConflict(sim.base_of(number), ("widget.py",))
+        changed = replace(task, conflicts=task.conflicts + 1, conflict=conflict)
+        change_status(sim, number, Status.ROUTED, Evidence.CONFLICT, changed)
+        yield
+        yield from set_label(sim, number, Status.ROUTED)
+        return
+    head = sim.new_sha(action.head_sha)
+    given = [verdict for verdict in sim.verdicts.get(number, []) if verdict.head_sha == action.head_sha]
+    if given and given[-1].decision.value == "approve" and dice % 4 == 0:
+        carried = replace(given[-1], head_sha=head, posted=False, carried_from=action.head_sha)
+        sim.verdicts[number].append(carried)
+    yield
+    sim.branches[task.branch] = head
+    sim.set_head(action.pull, head)
+    yield
+    save(sim, number, updates=sim.tasks[number].updates + 1)
 
 
 def _finish(sim: Simulated, action: FinishTask) -> Effect:

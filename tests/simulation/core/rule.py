@@ -201,7 +201,7 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
     """One author, one status, and nothing without bounds."""
     task, project = sim.tasks[number], sim.project_of(number)
     authors = [run for run in sim.runs.get(number, ()) if run.role is Role.AUTHOR]
-    bound = project.attempts + task.cycles + sim.rounds.get(number, 0)
+    bound = project.attempts + task.cycles + task.conflicts + sim.rounds.get(number, 0)
     if len(authors) > 1:
         hold(sum(run.id in sim.sessions for run in authors) <= 1, "one author at a time", number)
         hold(sum(run.is_open for run in authors) <= 1, "one author at a time", number)
@@ -213,6 +213,7 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
         hold(len(since) <= project.budget.runs, "bounded runs", number, len(since), "of", project.budget.runs)
     hold(task.moving_to in (None, task.status), "an unfinished move is known", task)
     hold(task.cycles <= project.review.cycles, "bounded rounds", task)
+    hold(task.updates <= 10 and task.conflicts <= 3, "bounded updates", task)
     if is_acted_on or number in sim.by_hand or number not in sim.issues:
         return
     statuses = sim.statuses_on(number)

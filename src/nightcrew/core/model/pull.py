@@ -136,6 +136,8 @@ class PullView:
     """The base branch as it is now on the forge."""
     remarks: Observed[tuple[Remark, ...]] = Known(())
     """On lines, by people with write access and by bots, oldest first; never Nightcrew's own."""
+    has_base: Observed[bool] = Known(True)
+    """Whether the head contains that; only looked for where the project merges nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

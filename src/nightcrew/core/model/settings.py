@@ -107,6 +107,20 @@ class AgentSettings:
     hosts: tuple[str, ...] = ()
 
 
+class MergeStrategy(Enum):
+    """`direct` merges what is green on its own; `update` only what is green with the base as it is now in it."""
+
+    DIRECT = "direct"
+    UPDATE = "update"
+
+
+class UpdateMethod(Enum):
+    """How the base is brought into a branch. After `merge` nothing has to be forced."""
+
+    MERGE = "merge"
+    REBASE = "rebase"
+
+
 @dataclass(frozen=True, slots=True)
 class MergeSettings:
     mode: MergeMode = MergeMode.AUTO
@@ -128,6 +142,8 @@ class MergeSettings:
         ".husky/**",
     )
     hold_labels: tuple[str, ...] = ("hold",)
+    strategy: MergeStrategy = MergeStrategy.DIRECT
+    update: UpdateMethod = UpdateMethod.MERGE
 
 
 @dataclass(frozen=True, slots=True)

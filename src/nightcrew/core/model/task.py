@@ -19,6 +19,14 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseConflict:
+    """The branch does not merge with `base_sha` by itself, and its author is to resolve it; the paths in conflict."""
+
+    base_sha: Sha
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A row of the store. `status` is the last one recorded, `moving_to` a status whose labels are not yet both right.
     `attempts` counts author runs since the last `reset_at`, `cycles` the reviews that asked for changes.
@@ -27,7 +35,8 @@ class Task:
     is what the comment on the issue (`comment_id`) says. `adopted_at` is the issue's own time when it became a task:
     what was said before is not about it. `vouched` is the mark of the text that someone with write access asked for.
     `moving_over` are the statuses that moves whose labels are not yet right (`moving_to`) went through: their labels
-    are Nightcrew's own, any other is a person's."""
+    are Nightcrew's own, any other is a person's. Since the last reset, `updates` times the engine brought the base into
+    the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now."""
 
     key: TaskKey
     title: str
@@ -53,6 +62,9 @@ class Task:
     adopted_at: datetime | None = None
     vouched: str = ""
     moving_over: tuple[Status, ...] = ()
+    updates: int = 0
+    conflicts: int = 0
+    conflict: BaseConflict | None = None
 
     @property
     def passed_over(self) -> tuple[Status, ...]:

@@ -9,7 +9,8 @@ from nightcrew.core.model.report import Decision, Finding
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`posted` says that the review and the commit status are on the forge."""
+    """`posted` says that the review and the commit status are on the forge. `carried_from` is the head whose verdict
+    this is, where the same change stands on `head_sha` and only the base was brought in."""
 
     run: RunId
     task: TaskKey
@@ -22,3 +23,4 @@ class Verdict:
     findings: tuple[Finding, ...]
     at: datetime
     posted: bool = False
+    carried_from: Sha | None = None

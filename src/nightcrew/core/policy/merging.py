@@ -14,7 +14,7 @@ from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Check, CheckState, PullView, Review, ReviewState
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMode, ProjectSettings, ReviewAllow
+from nightcrew.core.model.settings import MergeMode, MergeStrategy, ProjectSettings, ReviewAllow
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.path_pattern import matching_paths
@@ -217,9 +217,20 @@ def is_mergeable(view: GateView) -> Term:
         case "blocked":
             return _no("mergeable", "the branch's rules do not allow the merge yet")
         case "behind":
-            return _no("mergeable", f"it is behind {pull.base_ref}, and the branch's rules demand that it is not")
+            return _no("behind", f"it is behind {pull.base_ref}, and the branch's rules demand that it is not")
         case state:
             return _unknown("mergeable", f"the forge says {state!r} about merging it")
+
+
+def has_the_base(view: GateView) -> Term:
+    """Under `merge.strategy: update`, its head contains the base as it is now."""
+    if view.project.merge.strategy is not MergeStrategy.UPDATE:
+        return _yes("behind")
+    if isinstance(view.pull.has_base, Unknown):
+        return _unknown("behind", f"whether it is up to date is not known ({view.pull.has_base.why})")
+    if view.pull.has_base.value:
+        return _yes("behind")
+    return _no("behind", f"{view.pull.pull.base_ref} has moved on, and nothing merges that was not tested with it")
 
 
 def has_expected_base(view: GateView) -> Term:
@@ -266,6 +277,7 @@ TERMS: tuple[Callable[[GateView], Term], ...] = (
     is_not_draft,
     is_not_held,
     is_mergeable,
+    has_the_base,
     has_expected_base,
     has_free_paths,
     has_the_word,

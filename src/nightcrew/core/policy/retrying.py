@@ -59,9 +59,9 @@ def attempts_used(view: TaskView, role: Role = Role.AUTHOR) -> int:
 
 def out_of_attempts(view: TaskView, limit: int) -> Block | None:
     """The block of a task that has used up its attempts with nothing to show for them, else None. Rounds that a
-    review asked for are not failures, and each gives one attempt more."""
+    review asked for and conflicts with the base are not failures, and each gives one attempt more."""
     used = attempts_used(view)
-    if used < limit + view.rounds:
+    if used < limit + view.rounds + view.task.conflicts:
         return None
     last = view.last(Role.AUTHOR)
     said = f" The last one: {describe_end(last)}." if last else ""

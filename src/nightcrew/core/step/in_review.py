@@ -11,6 +11,7 @@ from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
 from nightcrew.core.policy.reviewing import out_of_cycles
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
+from nightcrew.core.step.base import update_for_conflict, update_for_merge
 from nightcrew.core.step.feedback import follow_failed_checks, follow_feedback, follow_objection, told
 from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
@@ -27,6 +28,9 @@ def step_in_review(case: Case) -> Stage:
     pull = open_pull(case)
     if isinstance(pull, Stage):
         return pull
+    update = update_for_conflict(case, pull)
+    if update is not None:
+        return update
     checks = own_checks(case, pull)
     verdict = standing_verdict(case, pull)
     if verdict is None:
@@ -60,6 +64,9 @@ def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     if gate.failed_checks:
         names = ", ".join(sorted({check.name for check in gate.failed_checks}))
         return follow_failed_checks(case, pull, f"checks failed on the head: {names}", rest=explain(gate))
+    update = update_for_merge(case, pull, gate)
+    if update is not None:
+        return update
     if not gate.is_open:
         return follow_objection(case, pull, gate, explain(gate))
     if _is_only_told(case, pull):

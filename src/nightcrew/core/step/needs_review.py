@@ -12,6 +12,7 @@ from nightcrew.core.policy.checking import OWN_PREFIX, is_stale
 from nightcrew.core.policy.reviewing import choose_reviewer
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, block, move
+from nightcrew.core.step.base import update_for_conflict
 from nightcrew.core.step.feedback import follow_feedback
 from nightcrew.core.step.pull_end import open_pull
 
@@ -21,6 +22,9 @@ def step_needs_review(case: Case) -> Stage:
     pull = open_pull(case)
     if isinstance(pull, Stage):
         return pull
+    update = update_for_conflict(case, pull)
+    if update is not None:
+        return update
     checks = own_checks(case, pull)
     if standing_verdict(case, pull) is not None:
         return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")

@@ -122,6 +122,7 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         feedback=feedback,
         messages=_messages(project.reactions, feedback, checks),
         checks=checks,
+        conflict=task.conflict.paths if task.conflict is not None and run.role is Role.AUTHOR else (),
         attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
         work=await _work(means, run, base) if run.role is Role.AUTHOR and run.attempt > 1 else "",
         resumed=await _resumed(means, run),

@@ -21,6 +21,7 @@ from nightcrew.core.actions import (
     ReleaseClaim,
     RenewClaim,
     StopRun,
+    UpdateBranch,
 )
 from nightcrew.core.branch import PREFIX, is_branch_name
 from nightcrew.core.errors import Conflict, Denied, Invalid, Missing
@@ -43,7 +44,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
             return ""
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""
-        case PublishWork() | MergePull():
+        case PublishWork() | MergePull() | UpdateBranch():
             return await have_claim(means, action.task, within_s=FRESH_S)
         case _:
             return await have_claim(means, action.task)

@@ -16,6 +16,7 @@ from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns
 from nightcrew.engine.effect.ending import can_resume, own_usage, read_end
 from nightcrew.engine.effect.leak import mask_failure, mask_report
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.effect.resolve import find_marks
 from nightcrew.engine.effect.substance import find_nothing
 from nightcrew.ports.workspace import Left
 
@@ -47,7 +48,7 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     reading, interruption = read_end(means, run, has_commits=has_commits)
     failure = reading.failure
     if failure is None and interruption is None:
-        failure = await find_nothing(means, run, report=reading.report, left=left)
+        failure = await find_nothing(means, run, report=reading.report, left=left) or await find_marks(means, run, left)
     outcome = RunOutcome(
         report=mask_report(means.ports.mask, reading.report),
         failure=mask_failure(means.ports.mask, failure),

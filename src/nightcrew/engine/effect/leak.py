@@ -43,6 +43,8 @@ async def find_leak(means: Means, task: Task, *, head: Sha, pushed: Sha | None) 
     hits: list[Hit] = []
     before = base
     for commit in commits:
+        if task.conflict is not None and await _brings_in(means, slug, base=base, before=before, commit=commit):
+            before = base  # what it merged is on the remote already
         if commit.sha not in out:
             found = await _scan(means, slug, before, commit)
             if isinstance(found, Block):
@@ -61,6 +63,14 @@ async def _list_pushed(means: Means, slug: str, base: Sha, pushed: Sha | None) -
     except Missing:
         return frozenset()  # somebody pushed what was not fetched yet: the push will be refused
     return frozenset(commit.sha for commit in commits)
+
+
+async def _brings_in(means: Means, slug: str, *, base: Sha, before: Sha, commit: Commit) -> bool:
+    """Whether this commit is the one that merged the base."""
+    look = means.ports.workspace.is_ancestor
+    if await look(slug, ancestor=base, descendant=before):
+        return False
+    return await look(slug, ancestor=base, descendant=commit.sha)
 
 
 async def _scan(means: Means, slug: str, before: Sha, commit: Commit) -> tuple[Hit, ...] | Block:

@@ -40,7 +40,10 @@ async def publish_work(means: Means, action: PublishWork) -> ActionOutcome:
     why = f"pull request #{pull.number} is at {action.head_sha[:10]}"
     event = means.status_event(action.task, step, why, run=action.run)
     await means.ports.store.change_status(
-        action.task, step, event=event, change=lambda stored: replace(stored, pull=pull.number, approved_sha=None)
+        action.task,
+        step,
+        event=event,
+        change=lambda stored: replace(stored, pull=pull.number, approved_sha=None, conflict=None),
     )
     await set_status_label(means, action.task, Status.NEEDS_REVIEW)
     return Done()

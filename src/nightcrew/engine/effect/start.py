@@ -17,6 +17,7 @@ from nightcrew.engine.effect.brief import write_brief
 from nightcrew.engine.effect.confine import confine_setup
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.resolve import leave_conflict
 from nightcrew.engine.effect.session import prepare_session
 from nightcrew.engine.effect.status import label_moved
 from nightcrew.engine.naming import run_folder, session_name
@@ -208,6 +209,7 @@ async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
     warnings = await workspace.prepare(spec, project, log=log, confinement=confinement)
     run = replace(run, head_sha=checkout.head_sha)
     await means.ports.store.save_run(run)
+    await leave_conflict(means, run, task)
     if (task.base_ref, task.started_from) != (base_ref, checkout.base_sha):
         await means.ports.store.update_task(
             run.task, lambda stored: replace(stored, base_ref=base_ref, started_from=checkout.base_sha)

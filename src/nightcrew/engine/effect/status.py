@@ -116,7 +116,9 @@ async def _reset(means: Means, task: Task) -> Change:
             pull = None
 
     def change(stored: Task) -> Task:
-        fresh = replace(stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now)
+        fresh = replace(
+            stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now, updates=0, conflicts=0, conflict=None
+        )
         if pull is not None and pull.is_open:
             return replace(fresh, base_ref=pull.base_ref)
         return replace(fresh, pull=None)

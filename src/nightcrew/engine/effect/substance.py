@@ -24,6 +24,8 @@ async def find_nothing(means: Means, run: Run, *, report: Report | None, left: L
             return None
         if published == left.head_sha:
             return Failure(FailureKind.NO_CHANGES, "said that it is done, and changed nothing")
+        if task.conflict is not None:
+            return None  # what it merged was written by others
         notes = await _only_notes(means, task, base=published, head=left.head_sha)
     except PortError:
         return None

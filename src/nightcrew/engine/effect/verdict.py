@@ -9,7 +9,7 @@ from nightcrew.core.model.report import Decision
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import REVIEW_CONTEXT
-from nightcrew.core.words import REVIEW_MARK, render_findings, render_review_body
+from nightcrew.core.words import render_findings, render_review_body, render_review_mark
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.journal import look_for
 from nightcrew.ports.scm import NewStatus
@@ -18,14 +18,14 @@ from nightcrew.ports.scm import NewStatus
 async def post_verdict(means: Means, action: PostVerdict) -> ActionOutcome:
     """Review, status, record. A review that was posted before a crash is found again by its mark."""
     verdicts = await means.ports.store.load_verdicts(task=action.task)
-    verdict = next((item for item in verdicts if item.run == action.run), None)
+    verdict = next((item for item in verdicts if (item.run, item.head_sha) == (action.run, action.head_sha)), None)
     if verdict is None or verdict.posted:
         return Refused("there is no such verdict to post")
     scm = means.forge(action.task).scm
     pull = await scm.fetch_pull(action.task.project, action.pull)
     if pull.head_sha != verdict.head_sha:
         return Refused("the head has moved: the verdict is void")
-    review_id = await _find(means, action) or await _post(means, action, verdict)
+    review_id = await _find(means, action, verdict) or await _post(means, action, verdict)
     status = _status(verdict)
     await means.journal.effect(
         "status.post",
@@ -34,7 +34,7 @@ async def post_verdict(means: Means, action: PostVerdict) -> ActionOutcome:
         detail=REVIEW_CONTEXT,
     )
     event = means.event("verdict.posted", f"review {review_id}", task=action.task, run=action.run)
-    await means.ports.store.mark_verdict_posted(action.run, review_id=review_id, event=event)
+    await means.ports.store.mark_verdict_posted(action.run, head_sha=verdict.head_sha, review_id=review_id, event=event)
     return Done()
 
 
@@ -52,13 +52,13 @@ async def _post(means: Means, action: PostVerdict, verdict: Verdict) -> int:
             ),
         )
     except OutcomeUnknown as error:
-        return await look_for(error, lambda: _find(means, action))
+        return await look_for(error, lambda: _find(means, action, verdict))
 
 
-async def _find(means: Means, action: PostVerdict) -> int | None:
+async def _find(means: Means, action: PostVerdict, verdict: Verdict) -> int | None:
     """The review with this verdict's mark, if it is there and by this account."""
     forge = means.forge(action.task)
-    mark = REVIEW_MARK.format(run=action.run)
+    mark = render_review_mark(verdict)
     reviews = await forge.scm.list_reviews(action.task.project, action.pull)
     login = await forge.tracker.fetch_login()
     return next((review.id for review in reviews if review.author == login and review.body.startswith(mark)), None)

@@ -38,12 +38,15 @@ class PullReader:
         project: str,
         *,
         may_write: Callable[[str], Awaitable[bool]],
+        wants_base: Callable[[], bool],
     ) -> None:
         self._scm = scm
         self._workspace = workspace
         self._store = store
         self._project = project
         self._may_write = may_write
+        self._wants_base = wants_base
+        self._with_base: dict[tuple[Sha, Sha], bool] = {}
         self._agents_in: dict[tuple[int, Sha], frozenset[str]] = {}
         self._missed: set[int] = set()
 
@@ -84,9 +87,27 @@ class PullReader:
             reviews,
             paths.result(),
             agents.result(),
-            Unknown("the base branch is gone") if base_sha == Known(None) else _some(base_sha),
+            _some(base_sha),
             remarks,
+            await self._has_base(pull, _some(base_sha)),
         )
+
+    async def _has_base(self, pull: Pull, base: Observed[Sha]) -> Observed[bool]:
+        """Whether the head contains the base as it is on the forge, where that is asked for."""
+        if not self._wants_base():
+            return Known(True)
+        return base if isinstance(base, Unknown) else await observed(self._contains(pull.head_sha, base.value))
+
+    async def _contains(self, head: Sha, base: Sha) -> bool:
+        if (head, base) not in self._with_base:
+            look = self._workspace.is_ancestor
+            try:
+                answer = await look(self._project, ancestor=base, descendant=head)
+            except Missing:
+                await self._workspace.fetch(self._project, await self._scm.fetch_remote(self._project))
+                answer = await look(self._project, ancestor=base, descendant=head)
+            self._with_base[head, base] = answer
+        return self._with_base[head, base]
 
     async def _said(self, task: Task, number: int) -> tuple[Observed[tuple[Review, ...]], Observed[tuple[Remark, ...]]]:
         """Reviews by people with write access: nobody else's approve or object, as on GitHub; and remarks. Nightcrew's
@@ -134,15 +155,24 @@ class PullReader:
         return self._agents_in[key]
 
     async def _merge_base(self, pull: Pull) -> Sha:
+        """Where the head left the base. The base as last fetched says so better than the one that the pull request
+        names: that lags behind, and what others wrote on the base would count as written on the branch."""
         try:
-            found = await self._workspace.find_merge_base(self._project, pull.base_sha, pull.head_sha)
+            found = await self._find_fork(pull)
         except Missing:
             # Somebody else pushed: those commits are not here yet.
             await self._workspace.fetch(self._project, await self._scm.fetch_remote(self._project))
-            found = await self._workspace.find_merge_base(self._project, pull.base_sha, pull.head_sha)
+            found = await self._find_fork(pull)
         if found is None:
             raise Missing(f"{pull.head_ref} and {pull.base_ref} have no common commit")
         return found
+
+    async def _find_fork(self, pull: Pull) -> Sha | None:
+        named = await self._workspace.find_merge_base(self._project, pull.base_sha, pull.head_sha)
+        base = await self._workspace.find_branch(self._project, pull.base_ref)
+        if base in (None, pull.base_sha):
+            return named
+        return await self._workspace.find_merge_base(self._project, Sha(str(base)), pull.head_sha)
 
 
 def _some(answer: Observed[Sha | None]) -> Observed[Sha]:
