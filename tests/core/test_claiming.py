@@ -4,18 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nightcrew.core.actions import (
-    AcceptPerson,
-    AdoptIssue,
-    ClaimTask,
-    CollectRun,
-    FinishTask,
-    RecordRoute,
-    ReleaseClaim,
-    RenewClaim,
-    StopRun,
-    TellPerson,
-)
+from nightcrew.core.actions import AcceptPerson, AdoptIssue, CollectRun, FinishTask, RecordRoute, StopRun, TellPerson
+from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status

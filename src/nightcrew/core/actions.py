@@ -7,6 +7,7 @@ same for the same effect, so that asking twice is asking once.
 from dataclasses import dataclass
 from datetime import datetime
 
+from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
@@ -269,44 +270,6 @@ class TellPerson:
     @property
     def key(self) -> str:
         return f"tell:{self.task}"
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimTask:
-    """Claim the task for this machine, before anything else is done about it. `inherits`: others may have worked on
-    it, so its branch and pull request are looked for."""
-
-    task: TaskKey
-    inherits: bool
-    why: str
-
-    @property
-    def key(self) -> str:
-        return f"claim:{self.task}"
-
-
-@dataclass(frozen=True, slots=True)
-class RenewClaim:
-    """Renew this machine's claim, beside whatever else is done."""
-
-    task: TaskKey
-    why: str
-
-    @property
-    def key(self) -> str:
-        return f"renew:{self.task}"
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseClaim:
-    """Give this machine's claim up: nothing is left to do but for a person."""
-
-    task: TaskKey
-    why: str
-
-    @property
-    def key(self) -> str:
-        return f"release:{self.task}"
 
 
 @dataclass(frozen=True, slots=True)

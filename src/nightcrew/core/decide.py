@@ -17,12 +17,12 @@ from nightcrew.core.actions import (
     MergePull,
     PassComments,
     RecordRoute,
-    RenewClaim,
     RunChecks,
     SettleLabels,
     StartRun,
     TellPerson,
 )
+from nightcrew.core.claim_action import RenewClaim
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status

@@ -17,7 +17,6 @@ from nightcrew.core.actions import (
     ActionOutcome,
     AdoptIssue,
     AnswerCommand,
-    ClaimTask,
     CollectRun,
     Done,
     FinishTask,
@@ -30,8 +29,6 @@ from nightcrew.core.actions import (
     PublishWork,
     RecordRoute,
     Refused,
-    ReleaseClaim,
-    RenewClaim,
     ResumeStart,
     RunChecks,
     SettleLabels,
@@ -40,6 +37,7 @@ from nightcrew.core.actions import (
     TellPerson,
     UpdateBranch,
 )
+from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.decide import is_exclusive
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
 from nightcrew.core.ids import TaskKey

@@ -9,7 +9,6 @@ from nightcrew.core.actions import (
     Action,
     AdoptIssue,
     AnswerCommand,
-    ClaimTask,
     CollectRun,
     FinishTask,
     MergePull,
@@ -19,8 +18,6 @@ from nightcrew.core.actions import (
     PostVerdict,
     PublishWork,
     RecordRoute,
-    ReleaseClaim,
-    RenewClaim,
     ResumeStart,
     RunChecks,
     SettleLabels,
@@ -29,6 +26,7 @@ from nightcrew.core.actions import (
     TellPerson,
     UpdateBranch,
 )
+from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState

@@ -10,7 +10,6 @@ from nightcrew.core.actions import (
     Action,
     ActionOutcome,
     AdoptIssue,
-    ClaimTask,
     CollectRun,
     Done,
     FinishTask,
@@ -18,12 +17,11 @@ from nightcrew.core.actions import (
     PassComments,
     PublishWork,
     Refused,
-    ReleaseClaim,
-    RenewClaim,
     StopRun,
     UpdateBranch,
 )
 from nightcrew.core.branch import PREFIX, is_branch_name
+from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.errors import Conflict, Denied, Invalid, Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status
