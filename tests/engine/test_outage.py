@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from nightcrew.core.errors import Denied, OutcomeUnknown, PortError, Unavailable
+from nightcrew.core.failures import FailureKind
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.run import Role
+from nightcrew.core.model.run import InterruptionKind, Role
 from nightcrew.engine.watch import watch_runs
-from tests.engine.part import PROJECT
+from tests.engine.part import PROJECT, fails, failure_of, interruption_of
 from tests.engine.stage import Stage
 
 READS = ("list_open_issues", "list_updated_issues", "fetch_issue", "fetch_pull", "find_branch", "fetch_repository")
@@ -142,3 +143,35 @@ async def test_a_full_disk_is_told_in_its_own_words(tmp_path):
     assert stage.task(key).status is Status.DONE
     assert len(stage.runs(key, Role.AUTHOR)) == 1
     assert stage.count("create_pull", PROJECT) == 1
+
+
+FULL = "output could not be kept: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("detail", "error"), [(FULL, FULL), ("exit code 1: ENOSPC: no space left on device, write", ""), ("x", FULL)]
+)
+async def test_a_run_that_had_no_room_on_the_disk_blames_no_agent_and_uses_no_attempt(tmp_path, detail, error):
+    stage = Stage(tmp_path)
+    key = stage.file()
+    await stage.settle(play=False)
+    first = stage.runs(key)[0]
+    stage.agents[first.agent].orders[Role.AUTHOR].append(fails(FailureKind.CRASH, detail))
+    stage.workspace.edit(PROJECT, key.number, {"half.txt": "half"})
+    stage.runtime.end(first.session, exit_code=1, error=error)
+    await stage.settle()
+    assert interruption_of(stage.runs(key)[0]).kind is InterruptionKind.LOST
+    assert stage.store.cooldowns == {}
+    assert [run.agent for run in stage.runs(key, Role.AUTHOR)] == [first.agent, first.agent]
+    assert stage.task(key).status is Status.DONE
+
+
+async def test_a_crash_with_room_on_the_disk_is_the_agents(tmp_path):
+    stage = Stage(tmp_path)
+    key = stage.file()
+    await stage.settle(play=False)
+    first = stage.runs(key)[0]
+    stage.agents[first.agent].orders[Role.AUTHOR].append(fails(FailureKind.CRASH, "exit code 1"))
+    stage.runtime.end(first.session, exit_code=1)
+    await stage.tick()
+    assert failure_of(stage.runs(key)[0]).kind is FailureKind.CRASH

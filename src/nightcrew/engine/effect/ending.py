@@ -1,6 +1,7 @@
 """How a run ended: what its adapter reads from what it left, and whether it was interrupted. Nothing is taken on trust
 from the run folder, where an agent may have put anything; that Nightcrew ended it stands in the store."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,8 @@ KILLED = 137
 """The exit code of what was killed (128 + SIGKILL), for a session that could not say how its agent ended."""
 
 _STOPS = {StopCause.SILENT: FailureKind.HANG, StopCause.OVERDUE: FailureKind.TIMEOUT}
+
+_FULL = re.compile(r"No space left on device|\bENOSPC\b|Disk quota exceeded", re.IGNORECASE)
 
 
 def read_end(means: Means, run: Run, *, has_commits: bool) -> tuple[Reading, Interruption | None]:
@@ -43,6 +46,8 @@ def read_end(means: Means, run: Run, *, has_commits: bool) -> tuple[Reading, Int
         return _interrupted(reading, InterruptionKind.LOST, "its session was lost before it could write a result")
     if ended_from_outside:
         return _interrupted(reading, InterruptionKind.LOST, f"its session was ended from outside ({result.error})")
+    if (full := _no_room(reading, result)) is not None:
+        return _interrupted(reading, InterruptionKind.LOST, f"it had no room on the disk ({full})")
     if run.resumes and not has_commits and _cannot_go_on(reading):
         why = f"its earlier session could not be resumed: {reading.failure.detail if reading.failure else ''}"
         return _interrupted(reading, InterruptionKind.NOT_RESUMED, why)
@@ -54,6 +59,15 @@ def _limited(means: Means, run: Run, output: RunOutput, why: str) -> Reading:
     reading = _read(means, run, replace(output, error="", report=None))
     named = reading.failure is not None and reading.failure.kind is not FailureKind.CRASH
     return replace(reading, report=None, failure=reading.failure if named else Failure(FailureKind.USAGE_WINDOW, why))
+
+
+def _no_room(reading: Reading, result: SessionResult) -> str | None:
+    """What was said of a disk that was full while it ran, if it failed by that. The agent is not to blame, and none
+    would do better."""
+    failure = reading.failure
+    if failure is None or failure.kind is not FailureKind.CRASH:
+        return None
+    return next((words for words in (result.error, failure.detail) if _FULL.search(words)), None)
 
 
 def _interrupted(reading: Reading, kind: InterruptionKind, why: str) -> tuple[Reading, Interruption]:
