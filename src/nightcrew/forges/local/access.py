@@ -85,7 +85,7 @@ def find_repository(call: Call, request: Request) -> None:
 
 
 def _moved(call: Call, request: Request, row: Row) -> Refusal:
-    rest = request.url.path.split("/", 4)[4:]
+    rest = request.url.path.removeprefix(request.scope.get("root_path", "")).split("/", 4)[4:]
     url = "/".join([f"{call.base}/repositories/{row['id']}", *rest])
     url += f"?{request.url.query}" if request.url.query else ""
     read = call.method in {"GET", "HEAD"}

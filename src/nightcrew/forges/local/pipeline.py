@@ -79,7 +79,8 @@ class Pipeline:
     async def _begin(self, request: Request, route: Route | None) -> _Turn:
         forge = self._forge
         self._served += 1
-        path = unquote(request.url.path)
+        # Where it is mounted is part of the base, not of the path.
+        path = unquote(request.url.path.removeprefix(request.scope.get("root_path", "")))
         call = Call(
             method=request.method,
             path=path,
