@@ -110,9 +110,9 @@ def test_an_author_sees_what_was_said_and_what_failed():
     assert "Not enough tests." in section(text, "Changes that the review")
     assert section(text, "What people") == (
         "- rita asks for changes: say why\n\n"
-        "- olga, src/widget.py:4: off by one\n  rita, src/widget.py:4: by two, even\n"
+        "- thread 1, olga, src/widget.py:4: off by one\n  rita, src/widget.py:4: by two, even\n"
         "  | @@ -1 +1 @@\n  | +turn = -1\n\n"
-        "- pete, x: why?\n\n- olga wrote on the pull request: and the docs?"
+        "- thread 2, pete, x: why?\n\n- olga wrote on the pull request: and the docs?"
     )
     assert "says to that:\nAnswer each of them." in text
     assert section(text, "Checks that failed") == "build: 2 failed\nE assert 1 == 2\n\nlint:"

@@ -1,12 +1,14 @@
 """What people say on a pull request reaches its author once, and is on record; deadlines run without new events."""
 
+from nightcrew.core.errors import Denied
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
+from nightcrew.core.model.report import ThreadAnswer
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ProjectSettings
 from tests.engine.approved import in_review
-from tests.engine.part import PERSON, PROJECT, STRANGER
+from tests.engine.part import PERSON, PROJECT, STRANGER, done
 from tests.engine.stage import Stage
 
 ASKS = ReviewState.CHANGES_REQUESTED
@@ -28,13 +30,59 @@ async def test_a_persons_request_reaches_the_same_author_once_and_holds_the_merg
         assert words in prompt
     assert "a stranger's" not in prompt
     given = {thing for task, thing, run in stage.store.deliveries if run == second.id}
-    assert {thing.split(":")[0] for thing in given} == {"brief", "review", "remark"}
+    assert {thing.split(":")[0] for thing in given} == {
+        "brief", "review", "remark", "given", "answered",
+    }  # fmt: skip
     assert stage.task(key).status is Status.IN_REVIEW
     stage.ci()
     await stage.later()
     assert len(stage.runs(key, Role.AUTHOR)) == 2
     assert "asked for changes" in stage.wait(key).words
     stage.forge.add_review(PROJECT, merge.pull, author=PERSON, state=ReviewState.APPROVED, sha=stage.pull(key).head_sha)
+    await stage.later()
+    assert stage.task(key).status is Status.DONE
+
+
+async def test_threads_are_answered_resolved_where_fixed_and_the_reviewer_is_asked_again(tmp_path):
+    stage = Stage(tmp_path)
+    key, merge = await in_review(stage)
+    stage.forge.add_review(PROJECT, merge.pull, author=PERSON, state=ASKS, sha=merge.head_sha)
+    one, two = (
+        stage.forge.remark(PROJECT, merge.pull, path="work-1.txt", line=1, body=text, author=PERSON)
+        for text in ("off by one", "why?")
+    )
+    answers = (ThreadAnswer(one.id, "By one less.", is_fixed=True), ThreadAnswer(two.id, "<!-- x -->@olga It is so."))
+    author = stage.runs(key, Role.AUTHOR)[0].agent
+    stage.order(author, done(answers=answers))
+    await stage.later()
+    thread = stage.forge.thread(PROJECT, merge.pull)
+    first, second = await stage.forge.list_threads(PROJECT, merge.pull)
+    assert [len(first.remarks), len(second.remarks)] == [2, 2]
+    assert "By one less." in first.remarks[-1].body
+    assert [first.is_resolved, second.is_resolved] == [True, False]
+    assert thread.requested == {PERSON}
+    assert len(stage.events("feedback.answered", key)) == 1
+    stage.ci()
+    await stage.later()
+    assert len(stage.runs(key, Role.AUTHOR)) == 2, "our own answers are no feedback"
+    stage.forge.remark(PROJECT, merge.pull, path="work-1.txt", line=2, body="one thing more", author=PERSON)
+    await stage.later()
+    prompt = stage.agents[author].jobs[-1].prompt
+    assert "one thing more" in prompt
+    assert "off by one" not in prompt, "that thread is resolved"
+    assert len(stage.runs(key, Role.AUTHOR)) == 3
+
+
+async def test_a_forge_without_threads_holds_nothing_up(tmp_path):
+    stage = Stage(tmp_path)
+    key, merge = await in_review(stage)
+    stage.forge.remark(PROJECT, merge.pull, path="work-1.txt", line=1, body="why?", author=PERSON)
+    for _ in range(2):
+        stage.forge.fail("list_threads", Denied("this forge has no GraphQL"))
+    await stage.later()
+    (why,) = stage.events("feedback.answered", key)
+    assert "could not be answered" in why
+    stage.ci()
     await stage.later()
     assert stage.task(key).status is Status.DONE
 

@@ -226,6 +226,10 @@ class FakeForge(ForgeState):
             raise Missing(f"no thread {thread.id} in {project}")
         return found
 
+    async def request_reviews(self, project: str, number: int, logins: tuple[str, ...]) -> None:
+        with self._call("request_reviews", project):
+            self._pull_thread(project, number).requested |= set(logins)
+
     async def compare(self, project: str, *, base: str, head: str) -> Comparison:
         with self._call("compare", project):
             repo = self._project(project)

@@ -42,6 +42,7 @@ class Thread:
     """The remark that each reply answers, by id."""
     resolved: set[int] = field(default_factory=set)
     """Remarks that began a thread which is resolved."""
+    requested: set[str] = field(default_factory=set)
     conflicts: bool = False
     mergeable_known: bool = True
     trouble: dict[Sha, str] = field(default_factory=dict)

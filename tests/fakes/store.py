@@ -142,6 +142,11 @@ class MemoryStore:
         self.writes += 1
         return True
 
+    async def record_answer(self, task: TaskKey, run: RunId, thing: str, *, event: Event) -> None:
+        self._check()
+        self.deliveries.setdefault((task, thing, run), event.at)
+        self._append(event)
+
     async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
         self._check()
         found: dict[TaskKey, frozenset[str]] = {}

@@ -16,7 +16,7 @@ _CALL = re.compile(r"journal\.effect\(\s*\"([a-z_.]+)\"")
 
 Moment = tuple[str, str, int]
 
-# How often each kind comes in the two stories below, so that each single one can be the last thing that happens.
+# How often each kind comes in the stories below, so that each single one can be the last thing that happens.
 MERGED = {
     "label.add": 10, "label.remove": 9, "workspace.ensure": 2, "session.start": 4, "branch.push": 2, "pull.create": 1,
     "checkout.ensure": 2, "review.post": 2, "status.post": 6, "workspace.collect": 2, "comment.create": 1,
@@ -24,6 +24,7 @@ MERGED = {
     "claim.create": 1, "claim.renew": 1, "claim.release": 1,
 }  # fmt: skip
 UPDATED = {"workspace.merge": 1, "branch.update": 1, "branch.push": 2, "status.post": 7, "review.post": 3}
+ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
 
 
@@ -155,6 +156,41 @@ async def tell_closed(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_answered(moments: Sequence[Moment] = ()) -> list[str]:
+    """A person asks for changes on a line; the author is sent back, answers in the thread, and they are asked again."""
+    async with staged() as stage:
+        title, first = "Ask a person", attempt({"answer.txt": "41\n"})
+        gated = says("approve", "It is right.", gate=stage.gate("seen"))
+        stage.play(title, [first], [gated])
+        number = await stage.file_issue(title)
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: len(stage.starts("reviewer")) == 1)
+        (pull,) = await stage.pulls()
+        reviews = f"/pulls/{pull['number']}/reviews"
+        said = {"path": "answer.txt", "line": 1, "body": "It is 42."}
+        asked = await stage.bob.post(reviews, json={"event": "REQUEST_CHANGES", "body": "No.", "comments": [said]})
+        assert asked.status_code == 200, asked.text
+        (remark,) = await stage.get(f"/pulls/{pull['number']}/comments")
+        answers = [{"thread": remark["id"], "text": "Made it 42.", "fixed": True}]
+        stage.play(title, [first, attempt({"answer.txt": "42\n"}, answers=answers)], [gated, APPROVE])
+        stage.open_gate("seen")
+        event = "SELECT 1 FROM events WHERE kind = 'feedback.answered'"
+        kills += await keep_alive(stage, lambda: stage.rows(event))
+        pull = await stage.get(f"/pulls/{pull['number']}")
+        assert [user["login"] for user in pull["requested_reviewers"]] == ["bob"]
+        approved = await stage.bob.post(reviews, json={"event": "APPROVE", "commit_id": pull["head"]["sha"]})
+        assert approved.status_code == 200, approved.text
+        kills += await keep_alive(stage, lambda: is_done(stage, number))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        thread = await stage.get(f"/pulls/{pull['number']}/comments")
+        assert ["Made it 42." in one["body"] for one in thread] == [False, True], "it is answered once"
+        assert stage.git("show", "main:answer.txt") == "42"
+        _look_at_runs(stage, {"author": 2, "reviewer": 2})
+        assert len(stage.rows(event)) == 1
+        return stage.effects()
+
+
 async def _file(stage: Stage) -> int:
     """File it, and ask again where the service died of that: it is filed once."""
 
@@ -180,6 +216,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "merged": (tell_merged, MERGED),
     "updated": (tell_updated, UPDATED),
     "closed": (tell_closed, CLOSED),
+    "answered": (tell_answered, ANSWERED),
 }
 
 
@@ -189,12 +226,13 @@ def alternating(first: int, kinds: Sequence[str]) -> list[Moment]:
 
 
 def test_every_kind_of_effect_has_its_kills():
-    assert kinds_in_the_source() == {*MERGED, *UPDATED, *CLOSED}
+    assert kinds_in_the_source() == {*MERGED, *UPDATED, *CLOSED, *ANSWERED}
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.crash)], ids=["one-half", "other-half"])
 @pytest.mark.parametrize(
-    ("story", "part"), [("merged", 0), ("merged", 1), ("merged", 2), ("updated", None), ("closed", None)]
+    ("story", "part"),
+    [("merged", 0), ("merged", 1), ("merged", 2), ("updated", None), ("closed", None), ("answered", None)],
 )
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):
     """One task lives through a death at each kind of effect; at every third one, where there are many."""

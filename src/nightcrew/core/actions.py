@@ -307,6 +307,21 @@ class PassComments:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerFeedback:
+    """Answer on the pull request what people said and a run was given: in its threads, and by asking again for a
+    review."""
+
+    task: TaskKey
+    run: RunId
+    pull: int
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"answer_feedback:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
 class NoteReaction:
     """Keep that an event was seen at a head, so that its deadline runs; with `words`, tell a person by a comment of its
     own on the pull request, which the forge notifies people of."""
@@ -345,6 +360,7 @@ Action = (
     | AnswerCommand
     | PassComments
     | NoteReaction
+    | AnswerFeedback
 )
 
 

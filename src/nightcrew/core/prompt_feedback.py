@@ -18,11 +18,13 @@ _STATES = {"APPROVED": "approved", "CHANGES_REQUESTED": "asks for changes", "COM
 @dataclass(frozen=True, slots=True)
 class Feedback:
     """What people with write access (and bots, where the project says so) said on the pull request. `reviews` are the
-    latest of each person that say something; `comments` those of the conversation since the last run."""
+    latest of each person that say something; `comments` those of the conversation since the last run; `settled`
+    are remarks in threads that somebody resolved: they are not told, and nothing waits for them."""
 
     reviews: tuple[Review, ...] = ()
     remarks: tuple[Remark, ...] = ()
     comments: tuple[Comment, ...] = ()
+    settled: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ def render_feedback(feedback: Feedback, budget: int) -> ToldFeedback:
         shown.append(cut(text, budget))
         used += len(shown[-1]) + 2
         things += names
+    things += [remark_thing(remark) for remark in feedback.settled]
     return ToldFeedback("\n\n".join(part for part in shown if part), tuple(things))
 
 
@@ -70,14 +73,17 @@ def _review(review: Review) -> str:
 
 def _thread(thread: tuple[Remark, ...]) -> str:
     first = thread[0]
-    line = f":{first.line}" if first.line is not None else ""
+    place = one_line(first.path, 300) + (f":{first.line}" if first.line is not None else "")
     hunk = "\n".join(f"  | {one_line(text, 300)}" for text in first.hunk.splitlines()[-_HUNK_LINES:])
     said = "\n".join(
-        f"{'- ' if remark is first else '  '}{one_line(remark.author, 40)}, {one_line(first.path, 300)}{line}:"
-        f" {strip_hidden(remark.body)[0]}"
+        f"{_lead(remark, first)}{one_line(remark.author, 40)}, {place}: {strip_hidden(remark.body)[0]}"
         for remark in thread
     )
     return f"{said}\n{hunk}".rstrip()
+
+
+def _lead(remark: Remark, first: Remark) -> str:
+    return f"- thread {first.id}, " if remark is first else "  "
 
 
 def _comment(comment: Comment) -> str:

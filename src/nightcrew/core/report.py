@@ -26,6 +26,7 @@ from nightcrew.core.model.report import (
     ReportedOutcome,
     ReviewReport,
     RouterReport,
+    ThreadAnswer,
 )
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role
@@ -127,6 +128,9 @@ def _read_object(role: Role, value: Mapping[str, Any]) -> Report | ReportError:
         return ReportError(str(error))
 
 
+_ANSWER_LIMIT, _ANSWER_TEXT_LIMIT = 100, 4_000
+
+
 class _ShapeError(Exception):
     """A key is missing or wrong; the message names it."""
 
@@ -144,7 +148,19 @@ def _read_author(value: Mapping[str, Any]) -> AuthorReport:
         tested=_optional(value, "tested"),
         question=question,
         learned=_optional(value, "learned"),
+        answers=_answers(value.get("answers")),
     )
+
+
+def _answers(values: object) -> tuple[ThreadAnswer, ...]:
+    """What can be read of them: an answer that cannot is not worth losing a report for."""
+    found = []
+    for value in values[:_ANSWER_LIMIT] if isinstance(values, list | tuple) else ():
+        thread = value.get("thread") if isinstance(value, Mapping) else None
+        if isinstance(thread, int) and not isinstance(thread, bool) and isinstance(value.get("text"), str):
+            text = clean_text(value["text"], limit=_ANSWER_TEXT_LIMIT).strip()
+            found.append(ThreadAnswer(thread, text, value.get("fixed") is True))
+    return tuple(found)
 
 
 def _outcome(word: str, *, has_question: bool) -> tuple[ReportedOutcome, bool]:

@@ -16,6 +16,7 @@ BODY_LIMIT = 60_000
 """Below GitHub's 65,536 characters, with room for what is added."""
 
 REVIEW_MARK = "<!-- nightcrew:verdict {run} -->"
+ANSWER_MARK = "<!-- nightcrew:answer {run} -->"
 REACTION_MARK = "<!-- nightcrew:reaction {kind} {sha} -->"
 
 
@@ -48,6 +49,17 @@ def render_review_body(verdict: Verdict) -> str:
     summary = _passage(verdict.summary, 20_000)
     mark = render_review_mark(verdict)
     return f"{mark}\n**{verdict.agent}**{model} {word} {render_sha(verdict.head_sha)}.\n\n{summary}\n"
+
+
+def render_answer(run: Run, text: str) -> str:
+    """An author's answer in a review thread; the mark tells it from what people say there."""
+    sha = f" ({render_sha(run.outcome.head_sha)})" if run.outcome and run.outcome.head_sha else ""
+    said = _passage(text, 4_000) or "worked on this."
+    return f"{ANSWER_MARK.format(run=run.id)}\n**{run.agent}**{sha}: {said}\n"
+
+
+def is_own_remark(body: str) -> bool:
+    return body.startswith(ANSWER_MARK.partition("{")[0])
 
 
 def is_own_review(body: str) -> bool:

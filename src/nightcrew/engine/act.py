@@ -17,6 +17,7 @@ from nightcrew.core.actions import (
     ActionOutcome,
     AdoptIssue,
     AnswerCommand,
+    AnswerFeedback,
     CollectRun,
     Done,
     FinishTask,
@@ -43,6 +44,7 @@ from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
+from nightcrew.engine.effect.answer import answer_feedback
 from nightcrew.engine.effect.check import run_checks
 from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim, why_not_ours
 from nightcrew.engine.effect.collect import collect_run, stop_run
@@ -114,6 +116,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await answer_command(means, action)
         case PassComments():
             return await pass_comments(means, action)
+        case AnswerFeedback():
+            return await answer_feedback(means, action)
         case NoteReaction():
             return await note_reaction(means, action)
         case _:

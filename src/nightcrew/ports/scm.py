@@ -113,6 +113,11 @@ class Scm(Protocol):
         """Mark a thread as resolved. Idempotent. Missing if it is gone, Denied without write access."""
         ...
 
+    async def request_reviews(self, project: str, number: int, logins: tuple[str, ...]) -> None:
+        """Ask these people for a review, again where they gave one. Idempotent. Invalid where one of them cannot be
+        asked."""
+        ...
+
     async def compare(self, project: str, *, base: str, head: str) -> Comparison:
         """How two commits (or branches) stand to each other. Missing if either is not there."""
         ...

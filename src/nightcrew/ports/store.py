@@ -109,6 +109,10 @@ class Store(Protocol):
         the run before."""
         ...
 
+    async def record_answer(self, task: TaskKey, run: RunId, thing: str, *, event: Event) -> None:
+        """What the run was given is answered. Idempotent but for the event."""
+        ...
+
     async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
         """The things that any run of a task was given."""
         ...

@@ -53,9 +53,13 @@ async def record_delivery(
     if await ask_one(connection, "SELECT 1 FROM deliveries WHERE run = ? AND thing = 'brief'", run):
         return False
     for thing in ("brief", *things):
-        statement = "INSERT OR IGNORE INTO deliveries (project, number, thing, run, at) VALUES (?, ?, ?, ?, ?)"
-        await ask(connection, statement, task.project, task.number, thing, run, render_time(at))
+        await record_thing(connection, task, run, thing, at=at)
     return True
+
+
+async def record_thing(connection: Connection, task: TaskKey, run: RunId, thing: str, *, at: datetime) -> None:
+    statement = "INSERT OR IGNORE INTO deliveries (project, number, thing, run, at) VALUES (?, ?, ?, ?, ?)"
+    await ask(connection, statement, task.project, task.number, thing, run, render_time(at))
 
 
 async def load_deliveries(connection: Connection) -> Mapping[TaskKey, frozenset[str]]:

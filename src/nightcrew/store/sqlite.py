@@ -167,6 +167,13 @@ class SqliteStore:
     async def record_delivery(self, task: TaskKey, run: RunId, things: tuple[str, ...], *, at: datetime) -> bool:
         return await self._write(lambda db: reactions.record_delivery(db, task, run, things, at=at))
 
+    async def record_answer(self, task: TaskKey, run: RunId, thing: str, *, event: Event) -> None:
+        async def body(db: Connection) -> None:
+            await reactions.record_thing(db, task, run, thing, at=event.at)
+            await events.record_event(db, event)
+
+        await self._write(body)
+
     async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
         return await self._read(reactions.load_deliveries)
 

@@ -9,6 +9,7 @@ from nightcrew.core.actions import (
     Action,
     AdoptIssue,
     AnswerCommand,
+    AnswerFeedback,
     CollectRun,
     FinishTask,
     MergePull,
@@ -83,6 +84,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _answer(sim, action)
         case PassComments():
             raise Refuse("comments are read whole each time here")
+        case AnswerFeedback():
+            raise AssertionError("what runs are given is not told of each here")
         case NoteReaction():
             return _note(sim, action)
 

@@ -23,9 +23,20 @@ class Decision(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadAnswer:
+    """What an author says to one review thread, named by the id of its first remark; `is_fixed` if it did what was
+    asked."""
+
+    thread: int
+    text: str
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AuthorReport:
     """`summary` says what was done (one paragraph); `why` explains the approach or the reasons to decline;
-    `tested` how it was tested; `question` is set with needs_input; `learned` helps a later attempt."""
+    `tested` how it was tested; `question` is set with needs_input; `learned` helps a later attempt;
+    `answers` go into review threads."""
 
     outcome: ReportedOutcome
     summary: str
@@ -33,6 +44,7 @@ class AuthorReport:
     tested: str = ""
     question: str = ""
     learned: str = ""
+    answers: tuple[ThreadAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

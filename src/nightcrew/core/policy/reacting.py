@@ -7,13 +7,17 @@ never again after that. Counting goes by what is on record, so a status that fla
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from nightcrew.core.ids import RunId
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.pull import PullView, Remark, Review, ReviewState
 from nightcrew.core.model.reaction import Reaction, ReactionAction, ReactionKey, ReactionKind, ReactionRule
+from nightcrew.core.model.report import AuthorReport, ReportedOutcome
+from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.checking import failed_checks
 from nightcrew.core.policy.merging import latest_reviews
+from nightcrew.core.words import is_own_remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,26 @@ def remark_thing(remark: Remark) -> str:
     return f"remark:{remark.id}"
 
 
+def given_thing(run: RunId) -> str:
+    """That a run was given something that people said."""
+    return f"given:{run}"
+
+
+def answered_thing(run: RunId) -> str:
+    """That what a run was given has been answered."""
+    return f"answered:{run}"
+
+
+def unanswered(view: TaskView) -> Run | None:
+    """The last author run, if it is done and was given what people said, which has not been answered yet."""
+    run = view.last(Role.AUTHOR)
+    report = run.outcome.report if run is not None and run.outcome is not None else None
+    if run is None or not isinstance(report, AuthorReport) or report.outcome is not ReportedOutcome.DONE:
+        return None
+    is_due = given_thing(run.id) in view.delivered and answered_thing(run.id) not in view.delivered
+    return run if is_due else None
+
+
 def said_since(view: TaskView, pull: PullView, project: ProjectSettings) -> tuple[ReactionKind, ...]:
     """Which kinds of feedback hold something that no run was given yet and that is to be sent."""
     rules = project.reactions
@@ -47,7 +71,9 @@ def said_since(view: TaskView, pull: PullView, project: ProjectSettings) -> tupl
     lines = [
         remark
         for remark in remarks
-        if remark_thing(remark) not in view.delivered and (rules.review_comments.bots or not remark.is_bot)
+        if remark_thing(remark) not in view.delivered
+        and not is_own_remark(remark.body)
+        and (rules.review_comments.bots or not remark.is_bot)
     ]
     found = []
     if asked and rules.changes_requested.action is ReactionAction.SEND:

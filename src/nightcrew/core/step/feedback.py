@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nightcrew.core.actions import MoveStatus, NoteReaction
+from nightcrew.core.actions import AnswerFeedback, MoveStatus, NoteReaction
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind
@@ -14,6 +14,7 @@ from nightcrew.core.policy.reacting import (
     find_reaction,
     is_spent,
     key_of,
+    unanswered,
     why_unread,
 )
 from nightcrew.core.reason import Wait
@@ -25,6 +26,14 @@ _WORDS = {
     ReactionKind.REVIEW_COMMENTS: "there are remarks on it",
     ReactionKind.APPROVED_AND_GREEN: "it is approved and green",
 }
+
+
+def answer(case: Case, pull: PullView) -> AnswerFeedback | None:
+    """What is owed to those who said something, once their author is done."""
+    run = unanswered(case.view)
+    if run is None:
+        return None
+    return AnswerFeedback(case.task.key, run.id, pull.pull.number, f"{run.agent} has worked on what people said")
 
 
 def follow_feedback(case: Case, pull: PullView) -> Stage | None:

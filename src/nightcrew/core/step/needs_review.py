@@ -13,7 +13,7 @@ from nightcrew.core.policy.reviewing import choose_reviewer
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, block, move
 from nightcrew.core.step.base import update_for_conflict
-from nightcrew.core.step.feedback import follow_feedback
+from nightcrew.core.step.feedback import answer, follow_feedback
 from nightcrew.core.step.pull_end import open_pull
 
 
@@ -28,6 +28,9 @@ def step_needs_review(case: Case) -> Stage:
     checks = own_checks(case, pull)
     if standing_verdict(case, pull) is not None:
         return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
+    owed = answer(case, pull)
+    if owed is not None:
+        return Stage((*checks, owed))
     said = follow_feedback(case, pull)
     if said is not None:
         return Stage((*checks, *said.actions), said.wait)
@@ -35,16 +38,16 @@ def step_needs_review(case: Case) -> Stage:
         return Stage(checks, case.paused)
     if case.unvouched is not None:
         return Stage(checks, case.unvouched)
-    answer = choose_reviewer(case.world, case.settings, case.view, pull, slots=case.allowance.slots)
-    match answer:
+    chosen = choose_reviewer(case.world, case.settings, case.view, pull, slots=case.allowance.slots)
+    match chosen:
         case StartRun():
-            return Stage((*checks, answer))
+            return Stage((*checks, chosen))
         case Wait():
-            return Stage(checks, answer)
+            return Stage(checks, chosen)
         case Block():
-            return block(case.task, answer)
+            return block(case.task, chosen)
         case _:
-            assert_never(answer)
+            assert_never(chosen)
 
 
 def standing_verdict(case: Case, pull: PullView) -> Verdict | None:

@@ -20,6 +20,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks
+from nightcrew.core.policy.reacting import given_thing
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
 from nightcrew.core.prompt_check import FailedCheck
@@ -79,7 +80,8 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
     command = means.ports.agents[run.agent].command(job)
     write_private(folder / PROMPT_FILE, prompt)
     if run.role is Role.AUTHOR and task.pull is not None:
-        await means.ports.store.record_delivery(run.task, run.id, built.things, at=means.ports.clock.now())
+        things = (*built.things, given_thing(run.id)) if built.things else ()
+        await means.ports.store.record_delivery(run.task, run.id, things, at=means.ports.clock.now())
     for name, content in command.files.items():
         write_private(own / name, content)
     rules = [{"match": dict(rule.match), "show": rule.show, "prefix": rule.prefix} for rule in command.show]

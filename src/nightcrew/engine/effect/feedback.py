@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from nightcrew.core.command import is_only_commands
-from nightcrew.core.errors import Missing
+from nightcrew.core.errors import Denied, Missing
 from nightcrew.core.known import Unknown
 from nightcrew.core.model.issue import Comment
 from nightcrew.core.model.pull import Review, ReviewState
@@ -30,11 +30,23 @@ async def collect_feedback(means: Means, task: Task) -> Feedback:
     if isinstance(view.reviews, Unknown) or isinstance(view.remarks, Unknown):
         raise Missing(f"what people said on #{task.pull} could not be read")
     bots = means.project(key).reactions.review_comments.bots
+    remarks = tuple(one for one in view.remarks.value if bots or not one.is_bot)
+    settled = await _settled(means, task, task.pull) if remarks else frozenset()
     return Feedback(
         reviews=_worth_telling(view.reviews.value),
-        remarks=tuple(remark for remark in view.remarks.value if bots or not remark.is_bot),
+        remarks=tuple(one for one in remarks if one.id not in settled),
         comments=await _comments(means, task, task.pull),
+        settled=tuple(one for one in remarks if one.id in settled),
     )
+
+
+async def _settled(means: Means, task: Task, number: int) -> frozenset[int]:
+    """The remarks in threads that are resolved; none where the forge cannot tell."""
+    try:
+        threads = await means.forge(task.key).scm.list_threads(task.key.project, number)
+    except Denied:
+        return frozenset()
+    return frozenset(remark.id for thread in threads if thread.is_resolved for remark in thread.remarks)
 
 
 def _worth_telling(reviews: tuple[Review, ...]) -> tuple[Review, ...]:

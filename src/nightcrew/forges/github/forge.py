@@ -199,6 +199,9 @@ class GitHubForge:
     async def resolve_thread(self, project: str, thread: Thread) -> None:  # noqa: ARG002 - the id says where it is
         await threads.resolve(self._api, thread)
 
+    async def request_reviews(self, project: str, number: int, logins: tuple[str, ...]) -> None:
+        await review.request(self._api, project, number, logins)
+
     async def compare(self, project: str, *, base: str, head: str) -> Comparison:
         return await remark.compare(self._api, project, base=base, head=head)
 

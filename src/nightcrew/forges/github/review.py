@@ -46,6 +46,11 @@ async def list_all(api: Api, project: str, number: int) -> tuple[Review, ...]:
     return await api.list(Listing(url, parse_review, key=lambda raw: field.number(raw, "id")))
 
 
+async def request(api: Api, project: str, number: int, logins: tuple[str, ...]) -> None:
+    url = api.of(project, f"/pulls/{number}/requested_reviewers")
+    await api.write("POST", url, {"reviewers": list(logins)}, repeatable=True)
+
+
 async def post(api: Api, project: str, number: int, *, sha: Sha, body: str, findings: tuple[Finding, ...]) -> int:
     """Remarks go to the lines where the diff shows them. If the forge refuses them all the same (the diff moved), the
     review is posted with everything in its body. Conflict if `sha` is not the head any more."""
