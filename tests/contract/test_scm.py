@@ -165,6 +165,12 @@ async def test_threads_are_answered_and_resolved(stage):
         await stage.forge.list_threads(PROJECT, 9999)
 
 
+async def test_people_are_asked_for_a_review_as_often_as_one_likes(stage):
+    number, _ = await opened(stage)
+    await stage.forge.request_reviews(PROJECT, number, ("ada",))
+    await stage.forge.request_reviews(PROJECT, number, ("ada", "bob"))
+
+
 async def test_how_two_commits_stand_to_each_other(stage):
     base = await stage.forge.find_branch(PROJECT, "trunk")
     await stage.push("work", {"work.py": "1\n"})
