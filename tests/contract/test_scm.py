@@ -167,6 +167,8 @@ async def test_threads_are_answered_and_resolved(stage):
 
 async def test_people_are_asked_for_a_review_as_often_as_one_likes(stage):
     number, _ = await opened(stage)
+    for login in ("ada", "bob"):
+        await stage.permit(login, Permission.WRITE)
     await stage.forge.request_reviews(PROJECT, number, ("ada",))
     await stage.forge.request_reviews(PROJECT, number, ("ada", "bob"))
 
