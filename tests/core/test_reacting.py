@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nightcrew.core.actions import MergePull, MoveStatus, NoteReaction, PublishWork, StartRun
+from nightcrew.core.actions import AnswerFeedback, MergePull, MoveStatus, NoteReaction, PublishWork, StartRun
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
@@ -172,3 +172,14 @@ def test_a_round_gives_one_attempt_more():
     view = a_view(task=a_task(Status.ROUTED), runs=tuple(a_run(attempt=n) for n in (1, 2, 3)))
     assert blocked(view).code == "out_of_attempts"
     assert isinstance(step(replace(view, reactions=(sent,))), StartRun)
+
+
+def test_people_are_answered_first_also_where_the_head_has_its_verdict():
+    run = a_run()
+    given = frozenset({f"given:{run.id}"})
+    view = a_view(Status.NEEDS_REVIEW, runs=(run,), verdicts=(a_verdict(),), delivered=given)
+    action = step(view)
+    assert isinstance(action, AnswerFeedback)
+    assert (action.run, action.pull) == (run.id, 70)
+    answered = replace(view, delivered=given | {f"answered:{run.id}"})
+    moved(answered, Status.IN_REVIEW, Evidence.REVIEW_STARTED)

@@ -26,11 +26,11 @@ def step_needs_review(case: Case) -> Stage:
     if update is not None:
         return update
     checks = own_checks(case, pull)
-    if standing_verdict(case, pull) is not None:
-        return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
     owed = answer(case, pull)
     if owed is not None:
         return Stage((*checks, owed))
+    if standing_verdict(case, pull) is not None:
+        return move(case.task, Status.IN_REVIEW, Evidence.REVIEW_STARTED, "this head has been reviewed")
     said = follow_feedback(case, pull)
     if said is not None:
         return Stage((*checks, *said.actions), said.wait)
