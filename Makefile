@@ -8,6 +8,7 @@ TESTS ?= tests
 SEEDS ?= 1000
 DAYS ?= 1
 SUITE ?= core
+SHARD ?= 1/1
 
 .PHONY: demo test test-crash simulate check lint format test-agents bench wheel clean tools
 
@@ -20,9 +21,9 @@ test: $(VENV)/.ready-dev
 
 check: test
 
-# kill -9 before and after every effect of a whole life, one at a time: a quarter of an hour.
+# kill -9 before and after every effect of a whole life, one at a time: a quarter of an hour. SHARD=2/4: a quarter of them.
 test-crash: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n auto -m crash tests/whole
+	NIGHTCREW_SHARD="$(SHARD)" $(BIN)/python -m pytest -n auto -m crash tests/whole
 
 # Simulated days from many seeds over all cores; MUTANTS=1 plants bugs instead and shows that each is found.
 simulate: $(VENV)/.ready-dev

@@ -45,6 +45,7 @@ from nightcrew.service.log import ProblemLog, mask_log
 from nightcrew.service.machine import ensure_machine
 from nightcrew.service.model_list import list_models
 from nightcrew.service.reload import FileSource, Fit
+from nightcrew.service.room import find_lack_of_room
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
@@ -226,6 +227,7 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
     state = loop.state
     world: World | None = state.world
     agents = world.agents if world is not None else {}
+    of_all = (state.problem, find_lack_of_room(loop.means.ports.home))
     return Sight(
         running=True,
         ticks=state.ticks,
@@ -234,7 +236,7 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
         next_tick_at=state.next_tick_at,
         waits=state.decision.waits,
         agents={name: seen.value if isinstance(seen, Known) else None for name, seen in agents.items()},
-        problems=(*((state.problem,) if state.problem else ()), *loop.reloader.problems(), *observer.problems()),
+        problems=(*filter(None, of_all), *loop.reloader.problems(), *observer.problems()),
         base_refs={
             slug: project.base_ref.value
             for slug, project in (world.projects if world is not None else {}).items()
