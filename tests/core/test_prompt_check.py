@@ -44,3 +44,11 @@ def test_a_log_that_is_nothing_but_its_error_is_not_told_twice():
 def test_it_never_goes_over_its_budget(logs: list[str], budget: int):
     checks = tuple(FailedCheck(f"check {n}", "failed", log) for n, log in enumerate(logs))
     assert len(render_checks(checks, budget)) <= budget + 4 * len(checks)
+
+
+def test_annotations_and_the_place_that_says_more_are_told():
+    notes = ("src/widget.py:4: wrong sign", "src/widget.py:9: unused")
+    checks = (FailedCheck("build", "red", LOG, notes), FailedCheck("deploy", "no", "", url="https://ci.example/7"))
+    text = render_checks(checks, 8_000)
+    assert "annotations:\n- src/widget.py:4: wrong sign\n- src/widget.py:9: unused" in text
+    assert "deploy: no\nmore at: https://ci.example/7" in text

@@ -20,6 +20,7 @@ from nightcrew.core.model.reaction import (
 )
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.world import TaskView
+from nightcrew.core.step.asked import unblock_target
 from tests.core.asking import blocked, moved, step, wait
 from tests.core.build import (
     HEAD,
@@ -183,3 +184,25 @@ def test_people_are_answered_first_also_where_the_head_has_its_verdict():
     assert (action.run, action.pull) == (run.id, 70)
     answered = replace(view, delivered=given | {f"answered:{run.id}"})
     moved(answered, Status.IN_REVIEW, Evidence.REVIEW_STARTED)
+
+
+UNPAID = (
+    ".github:1: The job was not started because recent account payments have failed or your spending limit needs to be "
+    "increased. Please check the 'Billing & plans' section in your settings"
+)
+
+
+@pytest.mark.case("C187")
+def test_checks_that_nobody_pays_for_block_only_the_task_at_its_merge():
+    unpaid = replace(a_check("build", CheckState.FAILURE), annotations=(UNPAID,))
+    view = reviewed(a_pull_view(checks=Known((unpaid,))))
+    block = blocked(view)
+    assert block.code == "ci_unpaid"
+    assert "spending limit" in block.words
+    task = a_task(Status.BLOCKED, pull=70, block=block)
+    assert unblock_target(task) is Status.NEEDS_REVIEW
+    # What fails beside it goes to its author all the same.
+    red = a_check("lint", CheckState.FAILURE)
+    action = moved(reviewed(a_pull_view(checks=Known((unpaid, red)))), Status.ROUTED, Evidence.CHANGES_REQUESTED)
+    assert "lint" in action.why
+    assert "build" not in action.why

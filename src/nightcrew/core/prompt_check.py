@@ -9,11 +9,14 @@ from nightcrew.core.neutral import one_line
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that failed on the head, with the end of its log."""
+    """A check that failed on the head, with the end of its log. `notes` are its annotations; `url` is where a status says
+    more."""
 
     name: str
     summary: str
     log: str
+    notes: tuple[str, ...] = ()
+    url: str = ""
 
 
 def render_checks(checks: tuple[FailedCheck, ...], budget: int) -> str:
@@ -23,18 +26,26 @@ def render_checks(checks: tuple[FailedCheck, ...], budget: int) -> str:
     silent = [check for check in checks if not check.log.strip()]
     groups = group_alike((check.name, parse_failed_log(check.log)) for check in checks if check.log.strip())
     share = budget // max(1, len(groups) + len(silent))
-    parts = [_group(names, log, summaries[names[0]], share) for names, log in groups]
-    parts += [cut(_head((check.name,), check.summary), max(0, share - 2)) for check in silent]
+    more = {check.name: _more(check) for check in checks}
+    parts = [_group(log, _head(names, summaries[names[0]]) + more[names[0]], share) for names, log in groups]
+    parts += [cut(_head((check.name,), check.summary) + _more(check), max(0, share - 2)) for check in silent]
     return "\n\n".join(parts)
 
 
-def _group(names: tuple[str, ...], log: FailedLog, summary: str, share: int) -> str:
-    head = cut(_head(names, summary) + _found(log), share // 2)
+def _group(log: FailedLog, said: str, share: int) -> str:
+    head = cut(said + _found(log), share // 2)
     return f"{head}\n{cut_front(log.text, max(0, share - len(head) - 3))}".strip()
 
 
 def _head(names: tuple[str, ...], summary: str) -> str:
     return f"{', '.join(one_line(name, 100) for name in names)}: {one_line(summary, 300)}".strip()
+
+
+def _more(check: FailedCheck) -> str:
+    """What a check says of places, and where more of it stands."""
+    url = f"\nmore at: {one_line(check.url, 300)}" if check.url else ""
+    notes = "".join(f"\n- {one_line(note, 400)}" for note in check.notes)
+    return url + (f"\nannotations:{notes}" if notes else "")
 
 
 def _found(log: FailedLog) -> str:

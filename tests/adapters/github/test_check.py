@@ -130,3 +130,21 @@ async def test_a_status_is_cut_to_what_is_taken():
     sent = script.asked[0].body
     assert len(sent["description"]) == 140
     assert "target_url" not in sent
+
+
+@pytest.mark.case("C187")
+async def test_a_failed_check_brings_its_annotations():
+    note = {"path": ".github", "start_line": 1, "annotation_level": "failure", "title": "", "message": "not started"}
+    notes = [note, {**note, "path": "a.py", "title": "E1"}, {**note, "annotation_level": "notice"}]
+    output = {"title": None, "summary": None, "text": None, "annotations_count": 3}
+    script = Script()
+    runs = [run(1, "failure", output=output), run(2, "success", name="lint", output=output)]
+    script.on("GET", RUNS, Reply(200, {"total_count": 2, "check_runs": runs}))
+    script.on("GET", STATUS, Reply(200, {"state": "pending", "statuses": []}))
+    script.on("GET", "/repos/o/r/check-runs/1/annotations", Reply(200, notes))
+    async with forge_over(script) as forge:
+        checks = await forge.list_checks("o/r", Sha(HEAD))
+    assert {check.name: check.annotations for check in checks} == {
+        "build": (".github:1: not started", "a.py:1: E1: not started"),
+        "lint": (),
+    }

@@ -50,7 +50,8 @@ class CheckState(Enum):
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check of one SHA, newest answer of its name and source. `source` is `check_run` or `status`; `app` is the
-    slug of the GitHub App that made a check run. `job_id` is set when a job log can be fetched."""
+    slug of the GitHub App that made a check run. `job_id` is set when a job log can be fetched; `annotations` are what
+    a failed check run says about places (`path:line: text`), the first of them."""
 
     name: str
     state: CheckState
@@ -59,6 +60,7 @@ class Check:
     url: str = ""
     app: str = ""
     job_id: int | None = None
+    annotations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,16 @@
 Whether they are enough to merge is a question of the gate.
 """
 
+import re
+
 from nightcrew.core.known import Unknown
 from nightcrew.core.model.pull import Check, CheckState, PullView
 from nightcrew.core.model.settings import ProjectSettings
 
 OWN_PREFIX = "nightcrew/"
 REVIEW_CONTEXT = "nightcrew/review"
+_UNPAID = re.compile(r"job was not started because [^\n]{0,200}?(?:payments|spending limit|billing)", re.IGNORECASE)
+"""What GitHub writes as an annotation of a job that it did not start (case C187)."""
 
 
 def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tuple[str, ...]:
@@ -34,6 +38,11 @@ def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]
         for check in counted_checks(project, pull.checks.value)
         if check.state is CheckState.FAILURE and (counts_all or check.name in required) and not is_stale(check, pull)
     )
+
+
+def is_unpaid(check: Check) -> bool:
+    """Whether the forge did not run a check since it is not paid for: no agent can mend that."""
+    return any(_UNPAID.search(text) for text in (check.summary, *check.annotations))
 
 
 def has_foreign(required: tuple[str, ...]) -> bool:

@@ -15,7 +15,7 @@ from nightcrew.core.model.report import AuthorReport, ReportedOutcome
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.policy.checking import failed_checks
+from nightcrew.core.policy.checking import failed_checks, is_unpaid
 from nightcrew.core.policy.merging import latest_reviews
 from nightcrew.core.words import is_own_remark
 
@@ -87,7 +87,8 @@ def due_feedback(view: TaskView, pull: PullView, project: ProjectSettings) -> Du
     """What people newly said goes to the author; failed checks of the same head go with it, so that none hides the
     other."""
     kinds = said_since(view, pull, project)
-    if kinds and failed_checks(project, pull) and project.reactions.ci_failed.action is ReactionAction.SEND:
+    failed = [check for check in failed_checks(project, pull) if not is_unpaid(check)]
+    if kinds and failed and project.reactions.ci_failed.action is ReactionAction.SEND:
         kinds = (*kinds, ReactionKind.CI_FAILED)
     spent = tuple(
         kind

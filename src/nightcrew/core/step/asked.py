@@ -12,7 +12,7 @@ from nightcrew.core.model.world import TaskView, World
 
 LABEL_LENGTH = 50
 """Of a label on GitHub, at most."""
-_REVIEW_BLOCKS = frozenset({"review_failed", "base_changed"})
+_REVIEW_BLOCKS = frozenset({"review_failed", "base_changed", "ci_unpaid"})
 
 Answer = MoveStatus | FinishTask | AnswerCommand
 

@@ -6,7 +6,9 @@ from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
+from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.checking import is_unpaid
 from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
 from nightcrew.core.policy.reviewing import out_of_cycles
 from nightcrew.core.reason import Wait
@@ -62,7 +64,11 @@ def _no_verdict(case: Case, pull: PullView) -> Stage:
 def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     gate = evaluate(GateView(case.view, pull, case.settings, case.issue.labels))
     if gate.failed_checks:
-        names = ", ".join(sorted({check.name for check in gate.failed_checks}))
+        failed = [check for check in gate.failed_checks if not is_unpaid(check)]
+        names = ", ".join(sorted({check.name for check in failed or gate.failed_checks}))
+        if not failed:
+            words = f"the forge did not run {names}, for want of payment or of a higher spending limit there."
+            return block(case.task, Block("ci_unpaid", f"{words} Once that is settled, run them again and unblock it."))
         return follow_failed_checks(case, pull, f"checks failed on the head: {names}", rest=explain(gate))
     update = update_for_merge(case, pull, gate)
     if update is not None:

@@ -19,7 +19,7 @@ from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
-from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks
+from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks, is_unpaid
 from nightcrew.core.policy.reacting import given_thing
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
@@ -200,13 +200,17 @@ async def _failed_checks(means: Means, run: Run, task: Task) -> tuple[FailedChec
     try:
         pull = await scm.fetch_pull(slug, task.pull)
         checks = counted_checks(means.project(run.task), await scm.list_checks(slug, pull.head_sha))
-        failed = [check for check in checks if check.state is CheckState.FAILURE][:_MAX_FAILED_CHECKS]
+        failed = [check for check in checks if check.state is CheckState.FAILURE and not is_unpaid(check)][
+            :_MAX_FAILED_CHECKS
+        ]
         return tuple(
             [
                 FailedCheck(
                     check.name,
                     check.summary,
                     own_check_log(means, slug, pull.head_sha, check.name) or await scm.fetch_check_log(slug, check),
+                    notes=check.annotations,
+                    url=check.url if check.source == "status" else "",
                 )
                 for check in failed
             ]

@@ -1,9 +1,9 @@
 """Check runs (made by Apps, GitHub Actions among them), and their join with commit statuses."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from nightcrew.core.errors import Denied
+from nightcrew.core.errors import Denied, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import Check, CheckState
 from nightcrew.forges.github import field, status
@@ -12,6 +12,7 @@ from nightcrew.forges.github.field import Json
 from nightcrew.forges.github.page import PER_PAGE, Listing
 
 SUMMARY_AT_MOST = 8000
+MOST_ANNOTATED, MOST_ANNOTATIONS, ANNOTATION_AT_MOST = 5, 20, 1000
 _ACTIONS = "github-actions"
 _JOB = re.compile(r"/job/([0-9]+)(?:[/?#]|\Z)")
 _CONCLUSIONS = {
@@ -33,6 +34,7 @@ class CheckRun:
 
     id: int
     check: Check
+    annotations: int = 0
 
 
 def parse_check_run(raw: Json) -> CheckRun:
@@ -55,6 +57,7 @@ def parse_check_run(raw: Json) -> CheckRun:
             # The check run that Actions makes for a job has the number of the job.
             job_id=int(job[1]) if job else number if app == _ACTIONS else None,
         ),
+        annotations=_count(output),
     )
 
 
@@ -76,7 +79,35 @@ async def list_runs(api: Api, project: str, sha: Sha) -> tuple[Check, ...]:
         key = (run.check.name, run.check.app)
         if key not in newest or run.id > newest[key].id:
             newest[key] = run
-    return tuple(run.check for run in newest.values())
+    annotated = [run for run in newest.values() if run.annotations and run.check.state is CheckState.FAILURE]
+    told = {run.id: await _list_annotations(api, project, run) for run in annotated[:MOST_ANNOTATED]}
+    return tuple(replace(run.check, annotations=told.get(run.id, ())) for run in newest.values())
+
+
+async def _list_annotations(api: Api, project: str, run: CheckRun) -> tuple[str, ...]:
+    """The first ones, as text; none where they may not be read."""
+    url = api.of(project, f"/check-runs/{run.id}/annotations", per_page=PER_PAGE)
+    listing = Listing(url, parse_annotation, key=lambda raw: (field.text(raw, "path"), str(raw.get("start_line"))))
+    try:
+        return (await api.list(listing))[:MOST_ANNOTATIONS]
+    except (Denied, Missing):
+        return ()
+
+
+def parse_annotation(raw: Json) -> str | None:
+    """Failures and warnings; a notice says nothing about why a check failed."""
+    if field.text(raw, "annotation_level") == "notice":
+        return None
+    line = raw.get("start_line")
+    place = field.text(raw, "path") + (f":{line}" if isinstance(line, int) else "")
+    title, message = field.text(raw, "title").strip(), field.text(raw, "message").strip()
+    said = f"{title}: {message}" if title and message else title or message
+    return f"{place}: {said}"[:ANNOTATION_AT_MOST]
+
+
+def _count(output: Json) -> int:
+    count = output.get("annotations_count")
+    return count if isinstance(count, int) else 0
 
 
 async def list_joined(api: Api, project: str, sha: Sha) -> tuple[Check, ...]:
