@@ -9,8 +9,8 @@ from nightcrew.core.neutral import one_line
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that failed on the head, with the end of its log. `notes` are its annotations; `url` is where a status says
-    more."""
+    """A check that failed on the head, with the end of its log. `notes` are its annotations; `url` is where a status
+    says more."""
 
     name: str
     summary: str
