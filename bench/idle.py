@@ -62,10 +62,10 @@ async def _count(home: Home, slugs: list[str], issues: int, reviewed: int) -> Tr
             for title in TITLES[:reviewed]:
                 await service.facade.add_task(slugs[0], title=title, body="Write it down.")
             await _come_to_rest(service, reviewed)
-            before = _traffic(service)
+            before = read_traffic(service)
             for _ in range(TICKS):
                 await _tick(service)
-            return _traffic(service) - before
+            return read_traffic(service) - before
         finally:
             service.loop.stop()
             await engine
@@ -91,15 +91,15 @@ async def _tick(service: Composed) -> None:
     await service.facade.wake()
     await until(lambda: service.loop.state.ticks > ticks)
     quiet = 0
-    last = _traffic(service).requests
+    last = read_traffic(service).requests
     while quiet < 5:  # a look that is slow goes on beside the loop
         await asyncio.sleep(0.03)
-        now = _traffic(service).requests
+        now = read_traffic(service).requests
         quiet = quiet + 1 if now == last and not service.loop.actor.in_flight else 0
         last = now
 
 
-def _traffic(service: Composed) -> Traffic:
+def read_traffic(service: Composed) -> Traffic:
     forge = service.ports.forges["bench"].tracker
     if not isinstance(forge, GitHubForge):
         raise TypeError("the forge does not count")

@@ -11,7 +11,7 @@ from nightcrew.core.model.pull import CheckState, Comparison, Merged, MergeRefus
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.scm import NewPull, NewStatus
-from tests.contract.forge_stage import BOT, PROJECT, Stage, staged
+from tests.contract.forge_stage import BOT, PROJECT, Stage, minute, staged
 
 NEW = NewPull("A change", "why", "work", "trunk")
 NOWHERE = Sha("f" * 40)
@@ -171,6 +171,36 @@ async def test_people_are_asked_for_a_review_as_often_as_one_likes(stage):
         await stage.permit(login, Permission.WRITE)
     await stage.forge.request_reviews(PROJECT, number, ("ada",))
     await stage.forge.request_reviews(PROJECT, number, ("ada", "bob"))
+
+
+async def test_prints_change_with_issues_heads_and_the_base_and_with_nothing_else(stage):
+    bases = {PROJECT: "trunk", "crew/nowhere": "trunk"}
+    seen: list[str] = []
+
+    async def look() -> str:
+        prints = await stage.forge.fetch_prints(bases)
+        assert set(prints) == {PROJECT}
+        seen.append(prints[PROJECT])
+        return seen[-1]
+
+    assert await look() == await look()
+    minute(stage)
+    number, sha = await opened(stage)
+    await look()
+    minute(stage)
+    await stage.open_issue()
+    await look()
+    minute(stage)
+    await stage.push("work", {"work.py": "2\n"})
+    await look()
+    minute(stage)
+    await stage.comment(number, author="ada", body="Hm.")
+    await look()
+    await stage.push("trunk", {"other.py": "1\n"})
+    await look()
+    assert len(set(seen)) == len(seen) - 1
+    await stage.check(sha, "ci", CheckState.SUCCESS)
+    assert await look() == seen[-2]
 
 
 async def test_how_two_commits_stand_to_each_other(stage):

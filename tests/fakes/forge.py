@@ -194,6 +194,20 @@ class FakeForge(ForgeState):
         with self._call("list_remarks", project):
             return self._same(("remarks", project, number), tuple(self._pull_thread(project, number).remarks))
 
+    async def fetch_prints(self, bases: Mapping[str, str]) -> Mapping[str, str]:
+        with self._call("fetch_prints"):
+            return {
+                slug: repr((base, self.projects[slug].branches, self._print(slug)))
+                for slug, base in bases.items()
+                if slug in self.projects
+            }
+
+    def _print(self, slug: str) -> object:
+        return [
+            (one.issue.number, one.issue.updated_at, one.issue.is_open, one.pull.head_sha if one.pull else "")
+            for one in self.projects[slug].threads.values()
+        ]
+
     async def list_threads(self, project: str, number: int) -> tuple[Talk, ...]:
         with self._call("list_threads", project):
             thread = self._pull_thread(project, number)

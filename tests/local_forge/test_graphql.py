@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from graphql import parse
 
-from nightcrew.forges.github import thread
+from nightcrew.forges.github import probe, thread
 from nightcrew.forges.local.graphql.cost import Cost, compute_cost
 from nightcrew.forges.local.graphql.schema import check_query, load_schema
 from nightcrew.forges.local.limit import LimitPolicy
@@ -26,7 +26,14 @@ def cost_of(query: str, **variables: Any) -> Cost:
 
 
 def test_our_queries_fit_the_schema():
-    for query in (thread.LIST, thread.MORE, thread.REPLY, thread.RESOLVE):
+    for query in (
+        probe.render_query(1),
+        probe.render_query(probe.AT_ONCE),
+        thread.LIST,
+        thread.MORE,
+        thread.REPLY,
+        thread.RESOLVE,
+    ):
         document, wrong = check_query(query)
         assert document is not None, wrong
 
@@ -38,6 +45,8 @@ def test_costs_are_those_of_the_documentation():
     assert cost_of(query) == Cost(requests=5_101, nodes=100 + 5_000 + 300_000)
     assert cost_of(query).points == 51
     assert cost_of("query { viewer { login } }").points == 1
+    assert cost_of(probe.render_query(probe.AT_ONCE)) == Cost(requests=100, nodes=1_000)
+    assert cost_of(probe.render_query(probe.AT_ONCE)).points == 1
     assert cost_of(thread.LIST, owner="o", name="n", number=1) == Cost(requests=51, nodes=50 + 2_500)
 
 

@@ -59,6 +59,7 @@ def build_settings(
         ),
         cooldowns=build_cooldowns(file.cooldowns),
         interval_s=file.interval,
+        probe_above=file.probe_above,
         sandbox=file.sandbox,
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
         generation=generation,

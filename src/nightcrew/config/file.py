@@ -178,3 +178,9 @@ class ConfigFile(Section):
     )
     cooldowns: CooldownTable = key("How long agents and models rest, by kind of failure.", CooldownTable())
     interval: Duration = key("Time between two looks at the forges.", Settings().interval_s, ge=0.1, le=3600)
+    probe_above: Count = key(
+        "With more projects than this on a forge, it is first asked (GraphQL, 50 a request) which may have news.",
+        Settings().probe_above,
+        ge=0,
+        le=100_000,
+    )

@@ -16,6 +16,7 @@ def render_settings(settings: Settings) -> dict[str, object]:
     limits, router = settings.limits, settings.router
     return {
         "interval": render_duration(settings.interval_s),
+        "probe_above": settings.probe_above,
         "sandbox": settings.sandbox.value,
         "limits": {
             "max_runs": limits.max_runs,

@@ -27,6 +27,7 @@ from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.comment import KEPT, CommentView
 from nightcrew.engine.view.issue import IssueView, describe_unclear
 from nightcrew.engine.view.model_list import parse_lists
+from nightcrew.engine.view.probe import Probes
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
 from nightcrew.engine.view.record import Records, RecordView
@@ -62,8 +63,7 @@ class ProjectMemory:
     problem: str = ""
     read_at: float | None = None
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
-    asked: int = 0
-    """How often somebody asked for it to be read anew."""
+    asked: int = 0  # how often somebody asked for it to be read anew
     is_first: bool = True
     """Nothing has been read yet since the start."""
 
@@ -85,6 +85,7 @@ class Observer:
         self.awake = Awake(ports.clock)
         self._projects = {slug: self._memory(slug) for slug in settings.projects}
         self._left: dict[str, ProjectMemory] = {}
+        self._probes = Probes(ports, settings)
         self._dirty: set[TaskKey] = set()
         self._touched: dict[TaskKey, int] = {}
         self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
@@ -93,6 +94,7 @@ class Observer:
         """Other settings are in force. A project that is new, or was changed, is read anew as after a start, so that
         nothing is decided about it before; one that is gone is kept for the actions that still know it."""
         before, self._ports, self._settings = self._settings, ports, settings
+        self._probes = Probes(ports, settings)
         for slug in before.projects.keys() - settings.projects.keys():
             self._left[slug] = self._forget(slug)
         for slug, project in settings.projects.items():
@@ -205,6 +207,7 @@ class Observer:
         open_runs = [run for runs in records.runs.values() for run in runs if run.is_open]
         self.awake.look(within_s=LATE_S + 2 * self._settings.interval_s)
         live = await self._runs.observe(open_runs, self._ports, settings=self._settings, awake=self.awake)
+        await self._probes.skip_quiet(self._projects, records.tasks.values())
         await self._look(group, records, wake)
         projects = {slug: self._world_of(slug, records, live) for slug in self._projects}
         projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)

@@ -60,6 +60,12 @@ class Scm(Protocol):
         """The repository. Missing if it is not there or not visible."""
         ...
 
+    async def fetch_prints(self, bases: Mapping[str, str]) -> Mapping[str, str]:
+        """For each of these projects (with its base branch) that can be seen, a text that changes when an issue, a
+        comment, a pull request, its head or the base branch does; checks and statuses do not change it. Few requests
+        however many projects. Denied where the forge cannot do it."""
+        ...
+
     async def fetch_remote(self, project: str) -> Remote:
         """Where git talks to, with credentials that hold for the next operation."""
         ...

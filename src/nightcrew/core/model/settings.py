@@ -290,6 +290,8 @@ class Settings:
     limits: Limits = Limits()
     cooldowns: Mapping[FailureKind, CooldownRule] = field(default_factory=lambda: COOLDOWN_RULES)
     interval_s: float = 45.0
+    probe_above: int = 50
+    """With more projects on a forge than this, it is first asked which of them may have news."""
     sandbox: SandboxKind = SandboxKind.AUTO
     webhook: WebhookSettings = WebhookSettings()
     generation: int = 1

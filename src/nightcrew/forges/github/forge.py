@@ -21,6 +21,7 @@ from nightcrew.forges.github import (
     label,
     log,
     merge,
+    probe,
     pull,
     remark,
     repository,
@@ -153,6 +154,9 @@ class GitHubForge:
         # What a repository says of permissions is a person's; an installation's are told with its token.
         may_write = (await self._token.fetch_grant()).permissions.get("contents") == "write"
         return replace(home.repository, can_push=may_write and not home.is_read_only)
+
+    async def fetch_prints(self, bases: Mapping[str, str]) -> Mapping[str, str]:
+        return await probe.fetch_prints(self._api, bases)
 
     async def fetch_remote(self, project: str) -> Remote:
         return await repository.fetch_remote(self._api, project, self._token)

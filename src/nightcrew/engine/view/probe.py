@@ -1,0 +1,118 @@
+"""Asking a forge in few requests which of many repositories may have news, so that the others need not be read."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from nightcrew.core.errors import Denied, PortError
+from nightcrew.core.model.settings import Settings
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.world import Candidate
+from nightcrew.engine.ports import Ports
+from nightcrew.engine.view.project import ProjectFacts
+from nightcrew.engine.view.sight import is_over
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.scm import Scm
+
+PATIENCE_S = 3.0
+"""How long a look waits for the answer; without one everything is read."""
+SURE_AFTER = 2
+"""How often a project is read after its print changed: what happens in the same second shows in no print."""
+TRUSTED_FOR_S = 900.0
+"""A project is read this often in any case: not everything shows in a print (permissions, settings, labels gone)."""
+WITHOUT_FOR_S = 3600.0
+"""How long a forge that cannot tell is not asked."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A project's print, how often it was read since that appeared, and when last."""
+
+    print: str = ""
+    reads: int = 0
+    read_at: float = 0.0
+
+
+class ProbeView:
+    """The prints of one forge's projects."""
+
+    def __init__(self, scm: Scm, clock: Clock) -> None:
+        self._scm = scm
+        self._clock = clock
+        self._seen: dict[str, _Seen] = {}
+        self._not_before = 0.0
+
+    async def find_quiet(self, bases: Mapping[str, str]) -> frozenset[str]:
+        """Of these projects (with their base branches) those in which nothing has happened since they were last read.
+        None of them if that cannot be told."""
+        now = self._clock.monotonic()
+        if not bases or now < self._not_before:
+            return frozenset()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                prints = await self._scm.fetch_prints(bases)
+        except Denied:
+            self._not_before = now + WITHOUT_FOR_S
+            return frozenset()
+        except (PortError, TimeoutError):
+            return frozenset()
+        return frozenset(slug for slug in bases if self._is_quiet(slug, prints.get(slug, ""), now))
+
+    def _is_quiet(self, slug: str, print_: str, now: float) -> bool:
+        seen = self._seen.setdefault(slug, _Seen())
+        if print_ and seen.print == print_ and seen.reads >= SURE_AFTER and now - seen.read_at < TRUSTED_FOR_S:
+            return True
+        seen.reads = seen.reads + 1 if seen.print == print_ else 1
+        seen.print, seen.read_at = print_, now
+        return False
+
+
+class Readable(Protocol):
+    """What is remembered of a project, as far as it matters here."""
+
+    @property
+    def facts(self) -> ProjectFacts | None: ...
+
+    @property
+    def problem(self) -> str: ...
+
+    @property
+    def is_first(self) -> bool: ...
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]: ...
+
+    read_at: float | None
+
+
+class Probes:
+    """Where there are many projects, those without work in which nothing has happened are not read this time."""
+
+    def __init__(self, ports: Ports, settings: Settings) -> None:
+        self._clock = ports.clock
+        self._settings = settings
+        self._views = {name: ProbeView(forge.scm, ports.clock) for name, forge in ports.forges.items()}
+
+    async def skip_quiet(self, projects: Mapping[str, Readable], tasks: Iterable[Task]) -> None:
+        """Take the quiet ones of those that are due for read. Those with a task that is not over are read in any
+        case."""
+        busy = {task.key.project for task in tasks if not is_over(task)}
+        now = self._clock.monotonic()
+        for name, view in self._views.items():
+            here = {slug: one for slug, one in projects.items() if self._settings.projects[slug].forge == name}
+            if len(here) <= self._settings.probe_above:
+                continue
+            due = {
+                slug: one.facts.base_ref
+                for slug, one in here.items()
+                if slug not in busy and one.facts is not None and self._is_due_alone(one, now)
+            }
+            for slug in await view.find_quiet(due):
+                if here[slug].read_at is not None:  # else somebody asked for it meanwhile
+                    here[slug].read_at = now
+
+    def _is_due_alone(self, one: Readable, now: float) -> bool:
+        """Whether it is to be read by its interval and nothing else, and could be read before."""
+        due = one.read_at is not None and now - one.read_at >= self._settings.interval_s
+        return due and not (one.problem or one.is_first or one.candidates)
