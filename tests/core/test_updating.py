@@ -1,6 +1,7 @@
 """When the base is brought into a branch, and when a person is asked instead."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -8,8 +9,10 @@ from nightcrew.core.actions import MergePull, MoveStatus, UpdateBranch
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.report import Decision
 from nightcrew.core.model.settings import MergeSettings, MergeStrategy
 from nightcrew.core.prompt_conflict import has_conflict_marks, render_conflict
+from nightcrew.core.render import render_status_comment
 from tests.core.build import (
     HEAD,
     UNKNOWN,
@@ -17,6 +20,7 @@ from tests.core.build import (
     a_pull,
     a_pull_view,
     a_settings,
+    a_sha,
     a_task,
     a_verdict,
     a_view,
@@ -34,7 +38,7 @@ def decided(status: Status = Status.IN_REVIEW, *, pull=None, parts=None, task=No
     return decide(a_world(view, settings=a_settings(a_project(merge=merge)))).actions
 
 
-DIRTY = {"mergeable": False, "mergeable_state": "dirty"}
+DIRTY: dict[str, Any] = {"mergeable": False, "mergeable_state": "dirty"}
 BEHIND = {"mergeable_state": "behind"}
 
 
@@ -44,6 +48,18 @@ def test_a_conflict_is_resolved_whatever_else_there_is(status, pull):
     (action,) = decided(status, pull=pull, parts={"checks": checks(("build", F))})
     assert isinstance(action, UpdateBranch)
     assert (action.source, action.head_sha, action.base_ref) == (status, HEAD, "main")
+
+
+def test_a_request_for_changes_is_not_voided_by_an_update():
+    view = a_view(task=a_task(Status.IN_REVIEW), verdicts=(a_verdict(Decision.REQUEST_CHANGES),))
+    (action,) = decide(a_world(replace(view, pull=Known(a_pull_view(a_pull(**DIRTY)))))).actions
+    assert isinstance(action, MoveStatus)
+    assert action.target is Status.ROUTED
+
+
+def test_a_verdict_that_was_carried_over_is_told_as_such():
+    view = a_view(Status.IN_REVIEW, verdicts=(a_verdict(carried_from=a_sha(0xC)),))
+    assert f"approve, carried over from {a_sha(0xC)[:10]}" in render_status_comment(view, None)
 
 
 @pytest.mark.parametrize("pull", [{"is_fork": True}, {"is_draft": True}, {"labels": ("hold",)}])

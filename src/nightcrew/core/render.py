@@ -82,7 +82,8 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
     if last is not None:
         lines.append(f"- attempt {last.attempt}: {_doing(view, last.agent)}")
     for verdict in view.verdicts[-1:]:
-        lines.append(f"- review of {render_sha(verdict.head_sha)} by {verdict.agent}: {verdict.decision.value}")
+        of = f", carried over from {render_sha(verdict.carried_from)}" if verdict.carried_from is not None else ""
+        lines.append(f"- review of {render_sha(verdict.head_sha)} by {verdict.agent}: {verdict.decision.value}{of}")
     if task.status in (Status.DONE, Status.BLOCKED) and view.runs:
         lines.append(f"- used: {describe_spent(spent_by(view.runs, since=task.reset_at))}")
     if view.last_command is not None:

@@ -30,11 +30,13 @@ def step_in_review(case: Case) -> Stage:
     pull = open_pull(case)
     if isinstance(pull, Stage):
         return pull
-    update = update_for_conflict(case, pull)
-    if update is not None:
-        return update
     checks = own_checks(case, pull)
     verdict = standing_verdict(case, pull)
+    wants_changes = verdict is not None and verdict.decision is Decision.REQUEST_CHANGES
+    # A new head would void the request: its author has to come first.
+    update = None if wants_changes else update_for_conflict(case, pull)
+    if update is not None:
+        return update
     if verdict is None:
         return Stage((*checks, *_no_verdict(case, pull).actions))
     if not verdict.posted:
