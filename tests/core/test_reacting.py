@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from nightcrew.core.actions import AnswerFeedback, MergePull, MoveStatus, NoteReaction, PublishWork, StartRun
-from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState, PullView, Remark, ReviewState
@@ -36,7 +35,6 @@ from tests.core.build import (
     a_task,
     a_verdict,
     a_view,
-    a_world,
     an_outcome,
     at,
 )
@@ -75,15 +73,13 @@ def test_what_a_run_was_given_is_not_sent_again_and_a_person_is_told_in_time():
     assert (first.reaction, first.words) == (key(KIND.CHANGES_REQUESTED), "")
     seen = Reaction(first.reaction, seen_at=at(-10))
     waiting = wait(replace(view, reactions=(seen,)))
-    assert (waiting.code, waiting.until_at) == ("gate_shut", at(20))
-    wake_at = decide(a_world(replace(view, reactions=(seen,)))).wake_at
-    assert wake_at is not None
-    assert wake_at <= at(20)
+    assert (waiting.code, waiting.until_at) == ("gate_shut", None)
+    assert "At 2026-03-04 12:20 UTC a person is told" in waiting.next
     late = step(replace(view, reactions=(replace(seen, seen_at=at(-30)),)))
     assert isinstance(late, NoteReaction)
     assert "olga asked for changes" in late.words
     told = wait(replace(view, reactions=(replace(seen, seen_at=at(-30), told_at=NOW),)))
-    assert told.until_at is None
+    assert "is told" not in told.next
 
 
 def test_a_deadline_of_another_head_is_its_own():

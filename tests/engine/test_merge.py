@@ -30,7 +30,7 @@ async def test_a_hold_label_between_decision_and_act_keeps_it_from_merging(tmp_p
     assert stage.count("merge_pull") == 0
 
 
-@pytest.mark.parametrize("hand", ["closed", "status", "base", "draft", "objection", "red"])
+@pytest.mark.parametrize("hand", ["closed", "status", "base", "draft", "objection", "remark", "red"])
 async def test_what_a_person_does_between_decision_and_act_counts(tmp_path, hand):
     stage = Stage(tmp_path, projects=with_merge(hold_labels=()))
     key, merge = await in_review(stage)
@@ -48,6 +48,8 @@ async def test_what_a_person_does_between_decision_and_act_counts(tmp_path, hand
         case "objection":
             state = ReviewState.CHANGES_REQUESTED
             stage.forge.add_review(PROJECT, merge.pull, author=PERSON, state=state, sha=merge.head_sha)
+        case "remark":
+            stage.forge.remark(PROJECT, merge.pull, path="work-1.txt", line=1, body="wait", author=PERSON)
         case _:
             stage.forge.add_check(PROJECT, merge.head_sha, "build", CheckState.FAILURE)
     outcome = await stage.act(merge)

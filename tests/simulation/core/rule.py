@@ -213,6 +213,9 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
         hold(len(since) <= project.budget.runs, "bounded runs", number, len(since), "of", project.budget.runs)
     hold(task.moving_to in (None, task.status), "an unfinished move is known", task)
     hold(task.cycles <= project.review.cycles, "bounded rounds", task)
+    rules = project.reactions
+    most = rules.ci_failed.retries + rules.changes_requested.retries + rules.review_comments.retries
+    hold(sim.rounds.get(number, 0) <= most, "bounded rounds of reactions", sim.rounds)
     hold(task.updates <= 10 and task.conflicts <= 3, "bounded updates", task)
     if is_acted_on or number in sim.by_hand or number not in sim.issues:
         return

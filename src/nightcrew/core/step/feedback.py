@@ -88,7 +88,8 @@ def told(case: Case, pull: PullView, kind: ReactionKind, rest: Wait) -> Stage:
     at = escalates_at(row, rule)
     if case.world.now >= at:
         return act_on(NoteReaction(case.task.key, key, rest.words, why))
-    return Stage(wait=replace(rest, next=f"{rest.next} Otherwise a person is told.".strip(), until_at=at))
+    # Not `until_at`, before which it could not go on: it goes on as soon as the person takes it back.
+    return Stage(wait=replace(rest, next=f"{rest.next} At {at:%Y-%m-%d %H:%M} UTC a person is told, if not.".strip()))
 
 
 def send(case: Case, pull: PullView, kinds: tuple[ReactionKind, ...], why: str) -> Stage:

@@ -13,6 +13,7 @@ from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.merging import GateView, evaluate
+from nightcrew.core.policy.reacting import said_since, why_unread
 from nightcrew.core.words import render_merge_message, render_merge_title
 from nightcrew.engine.effect.means import Means, subject
 
@@ -35,6 +36,8 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
     gate = evaluate(GateView(view, pull, means.project(key), issue.labels))
     if not gate.is_open:
         return Refused(gate.words)
+    if why_unread(pull, means.project(key)) or said_since(view, pull, means.project(key)):
+        return Refused("somebody has said something about it since, or what was said could not be read")
     if means.is_outdated(key):
         return Refused("the settings of its project have changed meanwhile")
     title, message = _texts(means, view, action, issue)
