@@ -393,3 +393,23 @@ async def test_a_project_without_write_access_says_so_and_holds_up_no_other(tmp_
     stage.forge.projects[PROJECT].repository = repository
     await stage.later(400.0)
     assert stage.observer.problems() == ()
+
+
+async def test_news_that_come_while_a_list_is_read_are_looked_for_after_it(tmp_path):
+    stage = Stage(tmp_path)
+    await stage.tick()
+
+    async def news_come(method, *args, **kwargs):
+        found = await method(*args, **kwargs)
+        stage.forge.instead.clear()
+        stage.file()
+        stage.observer.expire(PROJECT)  # as a webhook does
+        return found
+
+    stage.forge.instead["list_updated_issues"] = news_come
+    await stage.tick(advance_s=stage.settings.interval_s)
+    assert stage.store.tasks == {}
+    await stage.tick()
+    assert stage.count("list_updated_issues", PROJECT) == 2
+    await stage.settle()
+    assert len(stage.store.tasks) == 1
