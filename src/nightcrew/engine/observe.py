@@ -207,7 +207,7 @@ class Observer:
         open_runs = [run for runs in records.runs.values() for run in runs if run.is_open]
         self.awake.look(within_s=LATE_S + 2 * self._settings.interval_s)
         live = await self._runs.observe(open_runs, self._ports, settings=self._settings, awake=self.awake)
-        await self._probes.skip_quiet(self._projects, records.tasks.values())
+        self._probes.begin(self._projects, records.tasks.values(), group, wake)
         await self._look(group, records, wake)
         projects = {slug: self._world_of(slug, records, live) for slug in self._projects}
         projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)

@@ -1,7 +1,7 @@
 """Asking a forge in few requests which of many repositories may have news, so that the others need not be read."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,8 +15,8 @@ from nightcrew.engine.view.sight import is_over
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Scm
 
-PATIENCE_S = 3.0
-"""How long a look waits for the answer; without one everything is read."""
+PATIENCE_S = 60.0
+"""How long the answer may take, beside the loop; without one everything is read."""
 SURE_AFTER = 2
 """How often a project is read after its print changed: what happens in the same second shows in no print."""
 TRUSTED_FOR_S = 900.0
@@ -68,6 +68,9 @@ class ProbeView:
         return False
 
 
+Wake = Callable[[], None]
+
+
 class Readable(Protocol):
     """What is remembered of a project, as far as it matters here."""
 
@@ -94,25 +97,35 @@ class Probes:
         self._settings = settings
         self._views = {name: ProbeView(forge.scm, ports.clock) for name, forge in ports.forges.items()}
 
-    async def skip_quiet(self, projects: Mapping[str, Readable], tasks: Iterable[Task]) -> None:
-        """Take the quiet ones of those that are due for read. Those with a task that is not over are read in any
-        case."""
-        busy = {task.key.project for task in tasks if not is_over(task)}
+    def begin(
+        self, projects: Mapping[str, Readable], tasks: Iterable[Task], group: asyncio.TaskGroup, wake: Wake | None
+    ) -> None:
+        """Take those that are due for read, and ask beside the loop which of them have news: these are read at the next
+        look, to which `wake` calls. Those with a task that is not over are read in any case, now."""
         now = self._clock.monotonic()
+        busy = {task.key.project for task in tasks if not is_over(task)}
         for name, view in self._views.items():
             here = {slug: one for slug, one in projects.items() if self._settings.projects[slug].forge == name}
             if len(here) <= self._settings.probe_above:
                 continue
-            due = {
-                slug: one.facts.base_ref
-                for slug, one in here.items()
-                if slug not in busy and one.facts is not None and self._is_due_alone(one, now)
-            }
-            for slug in await view.find_quiet(due):
-                if here[slug].read_at is not None:  # else somebody asked for it meanwhile
-                    here[slug].read_at = now
+            due = {slug: one for slug, one in here.items() if slug not in busy and self._is_due_alone(one, now)}
+            for one in due.values():
+                one.read_at = now
+            if due:
+                group.create_task(self._probe(view, due, wake), name=f"probe:{name}")
+
+    async def _probe(self, view: ProbeView, due: Mapping[str, Readable], wake: Wake | None) -> None:
+        bases = {slug: one.facts.base_ref for slug, one in due.items() if one.facts is not None}
+        quiet: frozenset[str] = frozenset()
+        try:
+            quiet = await view.find_quiet(bases)
+        finally:
+            for slug in due.keys() - quiet:
+                due[slug].read_at = None
+        if wake is not None and len(quiet) < len(due):
+            wake()
 
     def _is_due_alone(self, one: Readable, now: float) -> bool:
-        """Whether it is to be read by its interval and nothing else, and could be read before."""
+        """Whether it is to be read because of its interval and nothing else, and could be read before."""
         due = one.read_at is not None and now - one.read_at >= self._settings.interval_s
-        return due and not (one.problem or one.is_first or one.candidates)
+        return due and one.facts is not None and not (one.problem or one.is_first or one.candidates)
