@@ -56,7 +56,8 @@ def insert_state(database: sqlite3.Connection, value: str) -> None:
 def insert_decision(database: sqlite3.Connection, value: str) -> None:
     database.execute(RUN, (f"run-{value}", "reviewer", len(value), "ended"))
     database.execute(
-        "INSERT INTO verdicts VALUES (?, 'o/r', 1, ?, '', '', '', '', '', '[]', 0, 0, NULL)", (f"run-{value}", value)
+        "INSERT INTO verdicts VALUES (NULL, ?, 'o/r', 1, ?, '', '', '', '', '', '[]', 0, 0, NULL, NULL)",
+        (f"run-{value}", value),
     )
 
 
