@@ -20,6 +20,8 @@ ANEW = "python -m nightcrew.config.reference docs"
 
 def keys_of_schema(definition: dict[str, Any], schema: dict[str, Any], prefix: str = "") -> Iterator[str]:
     """The keys that a JSON schema knows, found without the code that made it."""
+    # A section that may be left out is `anyOf` the section and null.
+    definition = next((one for one in definition.get("anyOf", ()) if "$ref" in one), definition)
     if "$ref" in definition:
         definition = schema["$defs"][definition["$ref"].rpartition("/")[2]]
     for name, value in definition.get("properties", {}).items():
