@@ -6,35 +6,21 @@ import sys
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-from nightcrew.core import actions, command, failures, ids, known, lifecycle, reason
+from nightcrew.core import actions, command, failures, ids, known, lifecycle, model, reason
 from nightcrew.core.decide import decide
 from nightcrew.core.errors import NightcrewError
-from nightcrew.core.model import claim, cooldown, issue, pull, report, route, run, settings, task, verdict, world
 from nightcrew.core.model.world import World
 from nightcrew.service.dump import to_plain
 
+# Whatever a world can hold is a noun of the model, or one of these; a new noun is found by itself.
 _MODULES = (
-    actions,
-    command,
-    failures,
-    ids,
-    known,
-    lifecycle,
-    reason,
-    claim,
-    cooldown,
-    issue,
-    pull,
-    report,
-    route,
-    run,
-    settings,
-    task,
-    verdict,
-    world,
+    *(actions, command, failures, ids, known, lifecycle, reason),
+    *(import_module(found.name) for found in iter_modules(model.__path__, f"{model.__name__}.")),
 )
 _TYPES: Mapping[str, type] = {
     name: kind for module in _MODULES for name, kind in vars(module).items() if inspect.isclass(kind)

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
+from nightcrew.config.file import ConfigFile
 from nightcrew.config.load import load_settings, parse_project_file
-from nightcrew.config.project import ProjectKeys
+from nightcrew.config.project import MergeKeys, ProjectKeys
 from nightcrew.core.errors import ConfigError
 from tests.adapters.config.reading import problems, read
 
@@ -16,7 +17,7 @@ from tests.adapters.config.reading import problems, read
     [
         ("- a", "config.yml:1:1: must be a mapping, one `key: value` a line"),
         ("limits:\n  max_run: 3", "config.yml:2:limits.max_run: unknown key (did you mean `max_runs`?)"),
-        ("zzz: 1", "config.yml:1:zzz: unknown key (known here: agents, cooldowns, defaults, forges, interval, limits, projects, router, sandbox)"),
+        ("zzz: 1", f"config.yml:1:zzz: unknown key (known here: {', '.join(sorted(ConfigFile.model_fields))})"),
         ("interval: soon", "config.yml:1:interval: 'soon' is not a time; write 45, 45s, 30m or 2h"),
         ("interval: -3", "config.yml:1:interval: is too small; at least 0.1"),
         ("interval: 2d", "config.yml:1:interval: '2d' is not a time; write 45, 45s, 30m or 2h"),
@@ -48,7 +49,7 @@ from tests.adapters.config.reading import problems, read
         ("projects:\n- slug: a/b\n  source: x", "config.yml:3:projects[0].source: 'x' must be a whole path, from / or ~/"),
         ("defaults: {slug: a/b}", f"config.yml:1:defaults.slug: unknown key (known here: {', '.join(sorted(ProjectKeys.model_fields))})"),
         ("defaults: {merge: maybe}", "config.yml:1:defaults.merge.mode: is not one of the accepted values (accepted: auto or ask)"),
-        ("defaults: {merge: {sign: true}}", "config.yml:1:defaults.merge.sign: unknown key (known here: allow_without_ci, hold_labels, method, mode, protected_paths, required_checks)"),
+        ("defaults: {merge: {sign: true}}", f"config.yml:1:defaults.merge.sign: unknown key (known here: {', '.join(sorted(MergeKeys.model_fields))})"),
         ("defaults: {merge: {allow_without_ci: maybe}}", "config.yml:1:defaults.merge.allow_without_ci: 'maybe' is neither true nor false"),
         ("defaults: {merge: {allow_without_ci: 1}}", "config.yml:1:defaults.merge.allow_without_ci: 1 is neither true nor false"),
         ("defaults: {merge: {required_checks: [1]}}", "config.yml:1:defaults.merge.required_checks[0]: must be text; put it in quotes"),
