@@ -66,7 +66,7 @@ async def lived_through(stage: Stage, text: str) -> TaskKey:
             stage.forge.add_check(
                 PROJECT, stage.pull(key).head_sha, text[:100] or "ci", CheckState.FAILURE, summary=text
             )
-        if any(review.author not in (PERSON, STRANGER) for review in thread.reviews):
+        if stage.store.verdicts:
             for adapter in stage.agents.values():
                 adapter.always[Role.REVIEWER] = approves(summary=text)
         if stage.ci():
@@ -119,7 +119,8 @@ def look_at_forge(stage: Stage, key: TaskKey) -> None:
     pull = stage.forge.thread(PROJECT, stage.number(key))
     own = [said.body for thread in (stage.forge.thread(PROJECT, key.number), pull) for said in thread.comments
            if said.author == stage.forge.login]  # fmt: skip
-    reviews = [review.body for review in pull.reviews if review.author == stage.forge.login]
+    # A reply in a thread is a review without words of its own.
+    reviews = [review.body for review in pull.reviews if review.author == stage.forge.login and review.body]
     findings = [finding.text for finding in pull.findings]
     assert own
     assert reviews

@@ -21,14 +21,14 @@ from nightcrew.engine.journal import Subject
 from nightcrew.secret import MASK, Hit, Vault
 from nightcrew.service.log import configure_log, mask_log
 from tests.adapters.secret.made import draw, tokens
-from tests.engine.part import PROJECT, approves, done, fails, failure_of, outcome_of, says, wants_changes
+from tests.engine.part import AGENTS, PROJECT, approves, done, fails, failure_of, outcome_of, says, wants_changes
 from tests.engine.stage import Stage
 
 KNOWN = "vendor-" + draw(30, seed=2)
 TOKEN = tokens()["github oauth"]
 
 
-def guarded(folder: Path, *, scan_allow: tuple[str, ...] = (), **other) -> Stage:
+def guarded(folder: Path, *, scan_allow: tuple[str, ...] = (), agents: tuple[str, ...] = AGENTS, **other) -> Stage:
     """A stage with the real masking and scanning. Its diffs have no hunks, so what is added is scanned as a text."""
     vault = Vault([KNOWN])
 
@@ -40,9 +40,8 @@ def guarded(folder: Path, *, scan_allow: tuple[str, ...] = (), **other) -> Stage
         return vault.mask_folder(path)
 
     projects = (ProjectSettings(PROJECT, scan_allow=scan_allow),)
-    return Stage(
-        folder, projects=projects, guards={"mask": vault.mask, "mask_folder": mask_folder, "scan": scan, **other}
-    )
+    guards = {"mask": vault.mask, "mask_folder": mask_folder, "scan": scan, **other}
+    return Stage(folder, agents=agents, projects=projects, guards=guards)
 
 
 def kept_words(stage: Stage) -> str:
@@ -71,7 +70,7 @@ async def test_work_with_a_secret_is_not_pushed_and_says_where(tmp_path, secret)
 
 
 async def test_a_secret_that_a_later_commit_takes_away_is_found(tmp_path):
-    stage = guarded(tmp_path)
+    stage = guarded(tmp_path, agents=("ann", "bob", "cyd"))
     stage.order("ann", fails(FailureKind.CRASH))
     edits = iter([{"key.txt": f"{TOKEN}\n"}, {"key.txt": "none\n"}])
     stage.edit = lambda _run: next(edits)
