@@ -199,3 +199,18 @@ async def test_one_not_found_while_labels_are_set_is_no_hand_of_a_person(tmp_pat
     await stage.later()
     assert stage.task(key).status is Status.BLOCKED
     assert stage.statuses(key) == ("status:blocked",)
+
+
+async def test_a_label_set_while_its_issue_was_being_closed_makes_no_hot_loop(tmp_path):
+    stage = Stage(tmp_path)
+    key = stage.file()
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    # The labels of the last move were never seen to be right, and a person put another one there meanwhile.
+    stage.store.tasks[key] = replace(stage.task(key), moving_to=Status.DONE, moving_over=(Status.IN_REVIEW,))
+    stage.store.writes += 1
+    stage.set_label(key, "status:needs_review")
+    stage.observer.expire()
+    await stage.later()
+    assert stage.task(key).moving_to is None
+    assert stage.statuses(key) == ("status:done",)

@@ -22,11 +22,12 @@ LABELS: dict[str, LabelSpec] = {
 async def set_status_label(means: Means, key: TaskKey, status: Status) -> None:
     """Make the labels on the issue say exactly `status`, look, and record that they do. An issue that is not found is
     fine: the move stays unfinished until the issue is seen again, or its task is done. A status that a person has set
-    meanwhile is left as it is: the next look takes it over."""
+    meanwhile on an open issue is left as it is, and the next look takes it over. A closed issue is done, whatever it
+    bears."""
     tracker = means.forge(key).tracker
     try:
         issue = await tracker.fetch_issue(key.project, key.number)
-        if len(foreign_statuses(await means.task(key), issue)) == 1:
+        if issue.is_open and len(foreign_statuses(await means.task(key), issue)) == 1:
             means.observer.note(key, issue)
             return
         if not _says(issue, status):
