@@ -12,6 +12,7 @@ from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
+from nightcrew.core.path_pattern import is_at_or_below
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import (
@@ -271,7 +272,7 @@ class FakeWorkspaces:
         then, now = repository.commits[base].files, trees.get(folder)
         if now is None:
             now = repository.commits[repository.checkouts[folder.name][0]].files
-        named = (path for path in {*then, *now} if any(path == name or path.startswith(f"{name}/") for name in names))
+        named = (path for path in {*then, *now} if any(is_at_or_below(path, name) for name in names))
         return tuple(sorted(path for path in named if then.get(path) != now.get(path)))
 
     async def ensure_review_checkout(self, project: str, run: RunId, sha: Sha) -> Path:

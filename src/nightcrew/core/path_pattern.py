@@ -9,8 +9,12 @@ def matching_paths(paths: Iterable[str], patterns: tuple[str, ...]) -> tuple[str
     return tuple(path for path in paths if any(_covers(pattern.lower(), path.lower()) for pattern in patterns))
 
 
+def is_at_or_below(path: str, top: str) -> bool:
+    """Whether `path` is `top` itself, or something in the folder of that name."""
+    return path == top or path.startswith(f"{top}/")
+
+
 def _covers(pattern: str, path: str) -> bool:
     if pattern.endswith("/**"):
-        prefix = pattern[:-3]
-        return path == prefix or path.startswith(prefix + "/")
+        return is_at_or_below(path, pattern[:-3])
     return fnmatchcase(path, pattern)

@@ -7,6 +7,7 @@ from pathlib import Path
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.neutral import one_line
+from nightcrew.core.path_pattern import is_at_or_below
 from nightcrew.engine.effect.means import Means
 
 _MOST_NAMED = 3
@@ -20,7 +21,7 @@ async def may_load_settings(means: Means, run: Run, cwd: Path, *, base: Sha, tre
         return False
     if not means.project(run.task).agent_settings:
         if run.role is Role.AUTHOR and run.attempt == 1:
-            there = [path for path in tree if any(path == name or path.startswith(f"{name}/") for name in names)]
+            there = [path for path in tree if any(is_at_or_below(path, name) for name in names)]
             await _say(means, run, there, "are not loaded; the setting agent_settings allows it")
         return False
     workspace = means.ports.workspace
