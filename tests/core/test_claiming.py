@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.actions import AcceptPerson, AdoptIssue, CollectRun, FinishTask, RecordRoute, StopRun, TellPerson
-from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status

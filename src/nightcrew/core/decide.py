@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from nightcrew.core.action.claim import RenewClaim
 from nightcrew.core.actions import (
     Action,
     AdoptIssue,
@@ -22,7 +23,6 @@ from nightcrew.core.actions import (
     StartRun,
     TellPerson,
 )
-from nightcrew.core.claim_action import RenewClaim
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import assert_never
 
+from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.actions import (
     AcceptPerson,
     Action,
@@ -38,7 +39,6 @@ from nightcrew.core.actions import (
     TellPerson,
     UpdateBranch,
 )
-from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.decide import is_exclusive
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
 from nightcrew.core.ids import TaskKey

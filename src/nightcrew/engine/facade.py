@@ -23,8 +23,8 @@ from nightcrew.engine.effect.filing import file_issue
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import vouch
 from nightcrew.engine.loop import Loop
-from nightcrew.engine.observe import PAUSED
 from nightcrew.engine.reading import Reader
+from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
 from nightcrew.ports.tracker import LabelSpec
 

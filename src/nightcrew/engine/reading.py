@@ -21,9 +21,9 @@ from nightcrew.core.render import render_sentence
 from nightcrew.core.step.blocked import wait_for_person
 from nightcrew.core.step.removed import inactive
 from nightcrew.engine.cooldown import list_cooldowns
-from nightcrew.engine.observe import PAUSED
 from nightcrew.engine.runlog import Mask, RenderLine, read_piece
 from nightcrew.engine.view.model_list import PREFIX, parse_lists
+from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import (
     AgentStatus,

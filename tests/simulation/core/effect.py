@@ -4,6 +4,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.actions import (
     AcceptPerson,
     Action,
@@ -27,7 +28,6 @@ from nightcrew.core.actions import (
     TellPerson,
     UpdateBranch,
 )
-from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState

@@ -7,8 +7,8 @@ are set, cannot make it steal from a machine that lives.
 
 from dataclasses import replace
 
+from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.actions import Action, CollectRun, FinishTask, StopRun, TellPerson
-from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.claim import Claim, Hold

@@ -6,6 +6,7 @@ Everything that is done about a task on the forge passes `why_not_ours` first: i
 from dataclasses import replace
 from datetime import timedelta
 
+from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.actions import (
     Action,
     ActionOutcome,
@@ -21,7 +22,6 @@ from nightcrew.core.actions import (
     UpdateBranch,
 )
 from nightcrew.core.branch import PREFIX, is_branch_name
-from nightcrew.core.claim_action import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.errors import Conflict, Denied, Invalid, Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status

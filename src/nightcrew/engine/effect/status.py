@@ -22,7 +22,7 @@ from nightcrew.core.policy.retrying import is_interrupted
 from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge
-from nightcrew.engine.observe import LAST_AGENT
+from nightcrew.engine.view.record import LAST_AGENT
 from nightcrew.ports.store import Change
 
 

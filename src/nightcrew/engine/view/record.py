@@ -12,6 +12,10 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Store
 
+PAUSED = "engine.paused"
+"""The value that says whether everything is paused; with `.<project>` behind it, one project."""
+LAST_AGENT = "engine.last_agent"
+
 
 @dataclass(frozen=True, slots=True)
 class Records:

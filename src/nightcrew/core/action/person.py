@@ -1,0 +1,56 @@
+"""The actions that answer people: the comment on the issue, and their commands."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from nightcrew.core.command import SettledCommand
+from nightcrew.core.ids import TaskKey
+
+
+@dataclass(frozen=True, slots=True)
+class TellPerson:
+    """Keep the one comment on the issue true: `words` is the whole text that should stand there. `on_pull` is what
+    should stand on the pull request beside it, where something there stands in the way of the merge."""
+
+    task: TaskKey
+    words: str
+    on_pull: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"tell:{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCommand:
+    """Settle a command that moves nothing: put `label` on the issue in the place of others of its kind (`agent:`,
+    `model:`), if it has one, and record what came of it. `vouch` as with `MoveStatus`."""
+
+    task: TaskKey
+    command: SettledCommand
+    why: str
+    label: str = ""
+    vouch: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"answer:{self.task}:{self.command.comment}:{self.command.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class PassComments:
+    """Keep until when the comments of a project were read and every command in them settled."""
+
+    project: str
+    until_at: datetime
+    why: str
+
+    @property
+    def task(self) -> TaskKey:
+        """No task: the project itself."""
+        return TaskKey(self.project, 0)
+
+    @property
+    def key(self) -> str:
+        return f"pass:{self.project}"

@@ -1,0 +1,115 @@
+"""The actions about a pull request: publish, review, check, merge, update, answer."""
+
+from dataclasses import dataclass
+
+from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.reaction import ReactionKey
+
+
+@dataclass(frozen=True, slots=True)
+class PublishWork:
+    """Push the task's branch at `head_sha` and have its pull request open, then move to `needs_review`."""
+
+    task: TaskKey
+    run: RunId
+    head_sha: Sha
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"publish:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class PostVerdict:
+    """Put a recorded verdict on the forge: a review comment on the pull request and the status `nightcrew/review`."""
+
+    task: TaskKey
+    run: RunId
+    pull: int
+    head_sha: Sha
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"verdict:{self.run}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunChecks:
+    """Run the project's engine checks on the merge of `head_sha` into `base_sha` and post their statuses."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    base_sha: Sha
+    names: tuple[str, ...]
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"checks:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class MergePull:
+    """Merge the pull request, pinned to `head_sha`. The evidence is the gate, which `act` evaluates again."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    base_ref: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"merge:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateBranch:
+    """Bring the base into the branch of the pull request at `head_sha`: by the engine where that is clean, else by the
+    author, to whom the task goes back from `source`."""
+
+    task: TaskKey
+    source: Status
+    pull: int
+    head_sha: Sha
+    base_ref: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"update:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFeedback:
+    """Answer on the pull request what people said and a run was given: in its threads, and by asking again for a
+    review."""
+
+    task: TaskKey
+    run: RunId
+    pull: int
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"answer_feedback:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReaction:
+    """Keep that an event was seen at a head, so that its deadline runs; with `words`, tell a person by a comment of its
+    own on the pull request, which the forge notifies people of."""
+
+    task: TaskKey
+    reaction: ReactionKey
+    words: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        kind, sha = self.reaction.kind.value, self.reaction.head_sha
+        return f"note:{self.task}:{kind}:{sha}:{'told' if self.words else 'seen'}"

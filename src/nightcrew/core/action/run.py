@@ -1,0 +1,72 @@
+"""The actions about runs: start, resume, collect, stop."""
+
+from dataclasses import dataclass
+
+from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.run import Role, StopCause
+
+
+@dataclass(frozen=True, slots=True)
+class StartRun:
+    """Start an author, reviewer or router: run row, label, workspace, session, in this order. `head_sha` is the SHA to
+    review; `attempt` counts the runs of this role for this task; `resumes` is the session of its CLI that it goes on
+    with, empty for a fresh one."""
+
+    task: TaskKey
+    source: Status
+    role: Role
+    agent: str
+    model: str
+    attempt: int
+    deadline_s: float
+    why: str
+    head_sha: Sha | None = None
+    generation: int = 0
+    resumes: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"start:{self.task}:{self.role.value}:{self.attempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeStart:
+    """A run row exists as intent but its session was never seen: finish starting it, or find that it ran."""
+
+    task: TaskKey
+    run: RunId
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"resume:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectRun:
+    """A run has ended: read what it left, commit its leftovers, and record the outcome. `lost` means that the session
+    is dead and no result was written."""
+
+    task: TaskKey
+    run: RunId
+    lost: bool
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"collect:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class StopRun:
+    """End a run's session. What it left is collected afterwards, and `cause` says what that means for the agent."""
+
+    task: TaskKey
+    run: RunId
+    why: str
+    cause: StopCause = StopCause.UNWANTED
+
+    @property
+    def key(self) -> str:
+        return f"stop:{self.run}"

@@ -1,0 +1,71 @@
+"""What is kept of one project between looks, and what can be told from it without asking anybody."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.model.world import Candidate
+from nightcrew.engine.claim import ClaimBook
+from nightcrew.engine.view.comment import CommentView
+from nightcrew.engine.view.issue import IssueView, describe_unclear
+from nightcrew.engine.view.project import ProjectFacts, ProjectReader
+from nightcrew.engine.view.pull import PullReader
+from nightcrew.engine.view.sight import TaskSight
+
+TASKS_AT_ONCE = 6
+"""Tasks of a project that are read at the same time. More would only queue at the forge's connections."""
+
+
+@dataclass(slots=True)
+class ProjectMemory:
+    """What is kept of one project between looks."""
+
+    configured: ProjectSettings
+    reader: ProjectReader
+    claims: ClaimBook
+    issues: IssueView
+    pulls: PullReader
+    comments: CommentView
+    sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
+    facts: ProjectFacts | None = None
+    candidates: tuple[Candidate, ...] = ()
+    problem: str = ""
+    read_at: float | None = None
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
+    asked: int = 0  # how often somebody asked for it to be read anew
+    touched: dict[TaskKey, int] = field(default_factory=dict)  # how often something was done about a task
+    is_first: bool = True
+    """Nothing has been read yet since the start."""
+
+    def note_read(self, at: float, asked: int) -> None:
+        """It was read, from that moment on. Who asked meanwhile may have meant something newer."""
+        self.read_at = at if self.asked == asked else None
+
+    @property
+    def settings(self) -> ProjectSettings:
+        """The project's settings with those of its repository laid over, if they are read."""
+        return self.configured if self.facts is None else self.facts.settings
+
+    @property
+    def base_sha(self) -> Sha | None:
+        """Where the base branch was when it was last looked at, None if that is not known or not what holds now."""
+        return None if self.facts is None or self.problem else self.facts.base_sha
+
+    def touch(self, key: TaskKey) -> None:
+        """Something was done about a task: what was seen of it before holds no longer."""
+        self.touched[key] = self.touched.get(key, 0) + 1
+        self.sights.pop(key, None)
+
+    def expire(self) -> None:
+        """Everything is read again at the next look."""
+        self.read_at = None
+        self.asked += 1
+
+    def problems(self) -> tuple[str, ...]:
+        """What could not be read at the last look, what access is lacking, what is wrong with the repository's own
+        settings, and which issues are left alone since who asked for them cannot be told."""
+        access, wrong = ("", "") if self.facts is None else (self.facts.access, self.facts.problem)
+        comments, unclear = self.comments.memory.problem, describe_unclear(self.candidates)
+        found = (self.problem, access, wrong, comments, unclear, *self.claims.problems())
+        return tuple(words for words in found if words)

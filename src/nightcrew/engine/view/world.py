@@ -1,0 +1,65 @@
+"""A project's part of the world, put together from its memory and the store."""
+
+from collections.abc import Mapping
+
+from nightcrew.core.command import GivenCommand
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.claim import ClaimView, Hold
+from nightcrew.core.model.run import RunView
+from nightcrew.core.model.task import Task
+from nightcrew.core.model.world import ProjectWorld, TaskView
+from nightcrew.engine.view.comment import KEPT
+from nightcrew.engine.view.memory import ProjectMemory
+from nightcrew.engine.view.record import PAUSED, Records
+from nightcrew.engine.view.sight import TaskSight
+
+
+def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]]) -> ProjectWorld:
+    """A project as it was last seen, with what the store says of its tasks, and what runs now."""
+    slug, settings = memory.configured.slug, memory.settings
+    views = []
+    for key, task in records.tasks.items():
+        seen = key in memory.sights or key in live or key.number in memory.claims.held
+        if key.project != slug or (task.status is Status.DONE and not seen):
+            continue
+        nothing = Unknown(memory.problem or "it has not been read yet")
+        claim = memory.claims.view(key.number, settings)
+        sight = memory.sights.get(key, TaskSight(nothing, nothing, answered=False))
+        views.append(
+            TaskView(
+                task=task,
+                issue=sight.issue,
+                pull=sight.pull,
+                runs=records.runs.get(key, ()),
+                live=live.get(key, ()),
+                verdicts=records.verdicts.get(key, ()),
+                answered=sight.answered,
+                claim=claim,
+                commands=_commands(memory, task, records, claim),
+                last_command=records.last_commands.get(key),
+                vouched=sight.vouched,
+                reopened_by_writer=sight.reopened_by_writer,
+                reactions=records.reactions.get(key, ()),
+                delivered=records.delivered.get(key, frozenset()),
+            )
+        )
+    base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)
+    return ProjectWorld(
+        settings=settings,
+        base_ref=base,
+        tasks=tuple(views),
+        candidates=memory.candidates,
+        paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
+        comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
+    )
+
+
+def _commands(
+    memory: ProjectMemory, task: Task, records: Records, claim: Observed[ClaimView]
+) -> tuple[GivenCommand, ...]:
+    """The commands that wait for this machine: those about a task that another has are the other's."""
+    if isinstance(claim, Known) and claim.value.hold is Hold.ELSEWHERE:
+        memory.comments.drop(task)
+    return memory.comments.commands_of(task, records.commands)
