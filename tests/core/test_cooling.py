@@ -1,5 +1,6 @@
 """How long an agent, or one model of it, rests after a failure."""
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle, islice
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from nightcrew.core.failures import Failure, FailureKind, Scope
 from nightcrew.core.model.cooldown import Cooldown, CooldownRule
 from nightcrew.core.policy.cooling import TABLE, charge, cooldown_after, cooled_until, credit, is_forgiven, whom
-from tests.core.build import NOW, a_run, an_outcome, at, cooled
+from tests.core.build import NOW, a_key, a_run, an_outcome, at, cooled
 
 
 def after(kind: FailureKind, *known, retry_at=None, model: str = "m"):
@@ -250,3 +251,30 @@ def test_a_success_without_a_model_says_nothing_of_models():
 def test_a_success_leaves_what_is_in_force():
     rows = (cooled("ann", 1, model="m"), cooled("bob", -1, model="m"))
     assert credit(worked(), rows, now=NOW) == ()
+
+
+def test_a_task_on_which_every_agent_crashes_leaves_the_others_free():
+    first = failed(minutes=-30, agent="ann")
+    second = replace(failed(number=2, agent="bob"), created_at=at(-5))
+    assert charge(first, (), now=NOW, of_task=(first, second)) is not None
+    assert charge(second, (), now=NOW, of_task=(first, second)) is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param({"agent": "bob"}, id="the same agent again"),
+        pytest.param({"task": a_key(8)}, id="another task"),
+        pytest.param({"kind": FailureKind.HANG}, id="another kind of failure"),
+    ],
+)
+def test_what_happened_elsewhere_excuses_no_agent(before):
+    first = failed(minutes=-30, **{"agent": "ann", **before})
+    second = replace(failed(number=2, agent="bob"), created_at=at(-5))
+    assert charge(second, (), now=NOW, of_task=(first, second)) is not None
+
+
+def test_a_limit_that_the_vendor_names_cools_whoever_met_it_before():
+    first = failed(FailureKind.RATE_LIMIT, minutes=-30, agent="ann")
+    second = replace(failed(FailureKind.RATE_LIMIT, number=2, agent="bob"), created_at=at(-5))
+    assert charge(second, (), now=NOW, of_task=(first, second)) is not None

@@ -271,6 +271,16 @@ async def test_what_no_pattern_knows_is_kept_without_secrets(tmp_path):
     assert stage.store.cooldowns["ann", None, "crash"].count == 1
 
 
+async def test_a_task_on_which_every_agent_crashes_cools_one_of_them_only(tmp_path):
+    stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
+    for agent in ("ann", "bob"):
+        stage.order(agent, fails(FailureKind.CRASH))
+    key = stage.file()
+    await stage.until(lambda: len(starts(stage)) == 3)
+    await stage.settle()
+    assert [agent for agent, _, _ in stage.store.cooldowns] == [stage.runs(key)[0].agent]
+
+
 async def test_what_was_decided_before_a_cooldown_is_not_started_after_it(tmp_path):
     stage = Stage(tmp_path)
     key = stage.file()

@@ -158,7 +158,7 @@ def _cool(sim: Simulated, run: Run) -> None:
     said_at, who = outcome.failure.retry_at, (run.agent, run.model)
     if said_at is not None:
         sim.vendor_says[who] = max(said_at, sim.vendor_says.get(who, said_at))
-    fresh = charge(run, rows, now=sim.now)
+    fresh = charge(run, rows, now=sim.now, of_task=sim.runs.get(run.task.number, ()))
     if fresh is not None:
         sim.cooldowns[fresh.agent, fresh.model, fresh.kind] = fresh
 

@@ -17,6 +17,10 @@ _FREE = "free"
 _CLOCK_SLACK = timedelta(minutes=1)
 _OF_FREE_TIER = frozenset({FailureKind.RATE_LIMIT, FailureKind.USAGE_WINDOW, FailureKind.PERMISSION})
 
+_OFTEN_OF_THE_TASK = frozenset(
+    {FailureKind.CRASH, FailureKind.HANG, FailureKind.TIMEOUT, FailureKind.TRUNCATED, FailureKind.BAD_OUTPUT}
+)
+
 NEEDS_PERSON = frozenset({FailureKind.CREDITS, FailureKind.AUTH, FailureKind.BILLING, FailureKind.PERMISSION})
 """Kinds that mostly do not pass by waiting: a person is told, once until it worked again."""
 
@@ -49,12 +53,19 @@ def cooldown_after(
 
 
 def charge(
-    run: Run, known: Iterable[Cooldown], *, now: datetime, rules: Mapping[FailureKind, CooldownRule] = COOLDOWN_RULES
+    run: Run,
+    known: Iterable[Cooldown],
+    *,
+    now: datetime,
+    rules: Mapping[FailureKind, CooldownRule] = COOLDOWN_RULES,
+    of_task: Iterable[Run] = (),
 ) -> Cooldown | None:
     """The row to write after a run that failed, None if there is nothing to write. A run counts once however often it
-    is collected; one that was at work before a guessed cooldown was set met what that one is for, and adds nothing."""
+    is collected; one that was at work before a guessed cooldown was set met what that one is for, and adds nothing.
+    Where another agent failed in the same way before, by the runs `of_task`, the task is to blame, and the agent stays
+    free for others."""
     failure = run.outcome.failure if run.outcome is not None else None
-    if failure is None:
+    if failure is None or is_of_the_task(run, of_task):
         return None
     rows = tuple(known)
     fresh = cooldown_after(failure, agent=run.agent, model=run.model, known=rows, now=now, rules=rules)
@@ -64,6 +75,22 @@ def charge(
     if old is not None and (fresh is old or old.run == run.id or (fresh.count and _is_same_trouble(run, old, now))):
         return None
     return replace(fresh, run=run.id)
+
+
+def is_of_the_task(run: Run, of_task: Iterable[Run]) -> bool:
+    """Whether a failure that no vendor explained is one that another agent had on the same task before."""
+    failure = run.outcome.failure if run.outcome is not None else None
+    if failure is None or failure.kind not in _OFTEN_OF_THE_TASK or failure.retry_at is not None:
+        return False
+    return any(
+        other.agent != run.agent
+        and other.task == run.task
+        and other.created_at <= run.created_at
+        and other.outcome is not None
+        and other.outcome.failure is not None
+        and other.outcome.failure.kind is failure.kind
+        for other in of_task
+    )
 
 
 def credit(run: Run, known: Iterable[Cooldown], *, now: datetime) -> tuple[Cooldown, ...]:

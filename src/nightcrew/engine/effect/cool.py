@@ -52,7 +52,8 @@ async def _credit(means: Means, run: Run, known: tuple[Cooldown, ...]) -> None:
 
 async def _charge(means: Means, run: Run, failure: Failure, known: tuple[Cooldown, ...]) -> None:
     now = means.ports.clock.now()
-    row = charge(run, known, now=now, rules=means.settings.cooldowns)
+    of_task = await means.ports.store.load_runs(task=run.task)
+    row = charge(run, known, now=now, rules=means.settings.cooldowns, of_task=of_task)
     if row is None:
         return
     words = f"{render_cooled(row)}: {row.kind.value}, until {row.until_at:%Y-%m-%d %H:%M} UTC"
