@@ -98,7 +98,7 @@ async def test_sentences_say_why_what_next_and_when(tmp_path):
     stage.auto_ci = True
     await stage.later()
     detail = await stage.facade.get_task(key)
-    assert detail.summary.sentence == "It is finished."
+    assert detail.summary.sentence.startswith("It is merged (")
     assert [run.role for run in detail.runs] == [Role.AUTHOR, Role.REVIEWER]
     assert len(detail.verdicts) == 1
     assert detail.events[-1].id > detail.events[0].id

@@ -49,7 +49,7 @@ async def test_a_whole_life_with_a_restart_in_its_middle(tmp_path):
             (Role.REVIEWER, RunState.ENDED),
         ]
         detail = await stage.facade.get_task(key)
-        assert detail.summary.sentence == "It is finished."
+        assert detail.summary.sentence.startswith("It is merged (")
         assert [event.kind for event in detail.events if event.kind == "status.changed"] == ["status.changed"] * 5
         assert {effect.state for effect in await store.load_effects()} == {"done"}
         writes = store.writes

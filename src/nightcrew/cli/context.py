@@ -16,6 +16,10 @@ TYPE_CHECKING = False  # type checkers take it as true; importing typing would c
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
+    from nightcrew.cli.table import Column
+
+    Row = Callable[[Json], list[str]]
+
 Load = Callable[[str], "Any"]
 """How the parts of the service that a command runs by itself are found, by module name."""
 
@@ -101,6 +105,16 @@ class Context:
             from nightcrew.cli.text import clean
 
             self.terminal.line(clean(answer["words"]))
+        return 0
+
+    def listing(self, name: str, items: "list[Json]", *, none: str, columns: "list[Column]", row: "Row") -> int:
+        """Print a list: as JSON under `name`, else as a table, or `none` where there is nothing."""
+        if self.as_json:
+            self.terminal.json({name: items})
+        elif not items:
+            self.terminal.line(none)
+        else:
+            self.terminal.table(columns, [row(item) for item in items])
         return 0
 
     def close(self) -> None:

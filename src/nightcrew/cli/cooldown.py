@@ -21,13 +21,6 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 
 def list_cooldowns(context: Context, _options: argparse.Namespace) -> int:
-    cooldowns = context.reader().list_cooldowns()
-    if context.as_json:
-        context.terminal.json({"cooldowns": cooldowns})
-        return 0
-    if not cooldowns:
-        context.terminal.line("Nothing rests.")
-        return 0
     columns = [
         Column("AGENT"),
         Column("MODEL"),
@@ -37,8 +30,10 @@ def list_cooldowns(context: Context, _options: argparse.Namespace) -> int:
         Column("COUNT"),
         Column("REASON", flexible=True),
     ]
-    context.terminal.table(columns, [_row(cooldown, now=context.now) for cooldown in cooldowns])
-    return 0
+    cooldowns, now = context.reader().list_cooldowns(), context.now
+    return context.listing(
+        "cooldowns", cooldowns, none="Nothing rests.", columns=columns, row=lambda cooldown: _row(cooldown, now=now)
+    )
 
 
 def clear_cooldowns(context: Context, options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from nightcrew.cli.client import Json
 from nightcrew.cli.context import Context
 from nightcrew.cli.moment import render_when
 from nightcrew.cli.parser import Group
@@ -14,13 +15,6 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 
 def list_unknown(context: Context, _options: argparse.Namespace) -> int:
-    failures = context.reader().list_unknown_failures()
-    if context.as_json:
-        context.terminal.json({"failures": failures})
-        return 0
-    if not failures:
-        context.terminal.line("Every failure was understood.")
-        return 0
     columns = [
         Column("AGENT"),
         Column("EXIT"),
@@ -29,16 +23,17 @@ def list_unknown(context: Context, _options: argparse.Namespace) -> int:
         Column("LAST"),
         Column("TEXT", flexible=True),
     ]
-    rows = [
-        [
-            failure["agent"],
-            str(failure["exit_code"]),
-            str(failure["count"]),
-            render_when(failure["first_at"], context.now),
-            render_when(failure["last_at"], context.now),
-            failure["text"],
-        ]
-        for failure in failures
+    failures, now = context.reader().list_unknown_failures(), context.now
+    none = "Every failure was understood."
+    return context.listing("failures", failures, none=none, columns=columns, row=lambda failure: _row(failure, now=now))
+
+
+def _row(failure: Json, *, now: float) -> list[str]:
+    return [
+        failure["agent"],
+        str(failure["exit_code"]),
+        str(failure["count"]),
+        render_when(failure["first_at"], now),
+        render_when(failure["last_at"], now),
+        failure["text"],
     ]
-    context.terminal.table(columns, rows)
-    return 0

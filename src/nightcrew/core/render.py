@@ -34,10 +34,13 @@ _BOUNDED = frozenset({"running"})
 """Waits whose time is the latest at which they end, not the earliest."""
 
 
-def render_sentence(status: Status, wait: Wait | None, *, now: datetime) -> str:
-    """One sentence: why the task is where it is, what happens next, and when."""
+def render_sentence(status: Status, wait: Wait | None, *, now: datetime, merge_sha: str | None = None) -> str:
+    """One sentence: why the task is where it is, what happens next, and when. `merge_sha`: the commit by which it was
+    merged, None if it was not."""
+    if wait is None and status is Status.DONE:
+        return "It is finished: closed without a merge." if merge_sha is None else f"It is merged ({merge_sha[:9]})."
     if wait is None:
-        return "It is finished." if status is Status.DONE else f"It is {status.value}; the next look decides."
+        return f"It is {status.value}; the next look decides."
     text = f"It is {status.value}: {wait.words.rstrip('.')}."
     if wait.next:
         text += " " + (wait.next if wait.next.endswith(".") else wait.next + ".")

@@ -240,7 +240,7 @@ class Reader:
     def _summary(self, task: Task, open_run: Run | None) -> TaskSummary:
         sight, now = self._sight(), self._clock.now()
         wait = (sight.waits or {}).get(task.key) or self._stored_wait(task, sight.running)
-        sentence = render_sentence(task.status, wait, now=now)
+        sentence = render_sentence(task.status, wait, now=now, merge_sha=task.merge_sha)
         return TaskSummary(task, wait, sentence, open_run, self._task_url(task.key))
 
     def _stored_wait(self, task: Task, running: bool) -> Wait | None:

@@ -28,7 +28,8 @@ async def tell_dry_run(home: Home, configuration: Configuration, *, write: Calla
                 world = await service.means.observer.observe(group)
         decision = decide(world)
         for action in decision.actions:
-            write(f"would {type(action).__name__} {action.task}: {one_line(action.why)}\n")
+            about = action.task if action.task.number else action.task.project
+            write(f"would {type(action).__name__} {about}: {one_line(action.why)}\n")
         for key, wait in decision.waits.items():
             write(f"{key} waits: {one_line(wait.words)}\n")
         problems = service.means.observer.problems()
