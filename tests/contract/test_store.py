@@ -17,6 +17,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
@@ -538,6 +539,47 @@ class TestCooldowns:
             assert await store.clear_cooldowns(agent="claude", model="deep", kind=hang, event=an_event("again")) == 0
             assert await store.load_cooldowns() == (self.MODEL,)
             assert await kinds(store) == ["cooled", "cooled", "cleared"]
+
+
+class TestNotices:
+    async def test_each_receiver_is_given_each_notice_once(self, opened):
+        one = Notice(KEY.project, "blocked", Priority.ACTION, "It waits for you.", NOW, KEY)
+        two = Notice(KEY.project, "all_complete", Priority.INFO, "All is done.", LATER)
+        async with opened() as store:
+            assert await store.record_notice(one)
+            assert await store.record_notice(two, event=an_event("told"))
+            first, second = await store.load_notices()
+            assert (replace(first, id=0), replace(second, id=0)) == (one, two)
+            assert 0 < first.id < second.id
+            assert await kinds(store) == ["told"]
+            await store.record_notices_delivered([first.id, 999], receiver="telegram:12", at=LATER)
+            await store.record_notices_delivered([first.id], receiver="telegram:12", at=LATER)
+        async with opened() as store:
+            assert await store.load_notices(undelivered_to="telegram:12") == (second,)
+            assert await store.load_notices(undelivered_to="desktop") == (first, second)
+            assert await store.load_notices(after=first.id) == (second,)
+            assert await store.load_notices(limit=1) == (first,)
+            assert await store.load_notices(limit=1, newest=True) == (second,)
+
+    async def test_what_bears_a_mark_is_kept_once(self, opened):
+        one = Notice(KEY.project, "ci_failed", Priority.WARNING, "Red.", NOW, KEY, mark="ci_failed:a/b#1:2:abc")
+        async with opened() as store:
+            assert await store.record_notice(one)
+            before = store.writes
+            assert not await store.record_notice(replace(one, words="Red again."), event=an_event("told"))
+            assert [notice.words for notice in await store.load_notices()] == ["Red."]
+            assert await kinds(store) == []
+            assert store.writes == before
+
+    async def test_it_is_written_with_the_change_that_it_tells_of_or_not_at_all(self, opened):
+        notice = Notice(KEY.project, "blocked", Priority.ACTION, "It waits for you.", NOW, KEY)
+        step = transition(Status.NEW, Status.BLOCKED, Evidence.NEEDS_PERSON)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("adopted"))
+            await store.change_status(KEY, step, event=an_event("moved"), notice=notice)
+            with pytest.raises(Conflict):
+                await store.change_status(KEY, step, event=an_event("moved"), notice=notice)
+            assert len(await store.load_notices()) == 1
 
 
 class TestUnknownFailures:

@@ -14,6 +14,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Block, Task
@@ -89,6 +90,7 @@ class FakeService:
         self.agents: list[AgentStatus] = []
         self.cooldowns: list[Cooldown] = []
         self.unknown: list[UnknownFailure] = []
+        self.notices: list[Notice] = []
         self.problems: tuple[str, ...] = ()
         self.config: Mapping[str, object] = {}
         self.config_problems: tuple[Problem, ...] = ()
@@ -291,6 +293,9 @@ class FakeService:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return tuple(self.unknown)
+
+    async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
+        return tuple(one for one in self.notices if one.id > after)[-limit:]
 
     async def wake(self) -> Answer:
         self._may_write()

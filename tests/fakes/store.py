@@ -15,6 +15,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
@@ -42,6 +43,8 @@ class MemoryStore:
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
         self.reactions: dict[tuple[TaskKey, ReactionKey], Reaction] = {}
+        self.notices: list[Notice] = []
+        self.noticed: set[tuple[int, str]] = set()
         self.deliveries: dict[tuple[TaskKey, str, RunId], datetime] = {}
         self.validators: dict[tuple[str, str], Validator] = {}
 
@@ -88,6 +91,7 @@ class MemoryStore:
         labels_follow: bool = True,
         command: SettledCommand | None = None,
         sent: tuple[ReactionKey, ...] = (),
+        notice: Notice | None = None,
     ) -> None:
         self._check()
         if not allows(edge.source, edge.target, edge.evidence):
@@ -101,6 +105,8 @@ class MemoryStore:
         self._append(event)
         for reaction in sent:
             self._send(stored, reaction, event.at)
+        if notice is not None:
+            self._keep_notice(notice)
         fields = stored if changed is None else _with_fields(stored, changed, at=event.at)
         self.tasks[key] = replace(
             fields,
@@ -119,13 +125,17 @@ class MemoryStore:
 
     # reactions
 
-    async def note_reaction(self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event) -> None:
+    async def note_reaction(
+        self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event, notice: Notice | None = None
+    ) -> None:
         self._check()
         self._get_task(task)
         row = self.reactions.get((task, key)) or Reaction(key, event.at)
         self._append(event)
         told_at = row.told_at or (event.at if is_told else None)
         self.reactions[task, key] = replace(row, told_at=told_at)
+        if notice is not None:
+            self._keep_notice(notice)
 
     async def load_reactions(self) -> Mapping[TaskKey, tuple[Reaction, ...]]:
         self._check()
@@ -159,6 +169,35 @@ class MemoryStore:
         row = self.reactions.get((task.key, key)) or Reaction(key, at)
         is_old = row.sent_at is None or (task.reset_at is not None and row.sent_at <= task.reset_at)
         self.reactions[task.key, key] = replace(row, sent=1 if is_old else row.sent + 1, sent_at=at)
+
+    # notices
+
+    async def record_notice(self, notice: Notice, *, event: Event | None = None) -> bool:
+        self._check()
+        is_new = self._keep_notice(notice)
+        if is_new and event is not None:
+            self._append(event)
+        self.writes += is_new and event is None
+        return is_new
+
+    async def load_notices(
+        self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
+    ) -> tuple[Notice, ...]:
+        self._check()
+        found = [one for one in self.notices if one.id > after and (one.id, undelivered_to) not in self.noticed]
+        count = max(limit, 0)
+        return tuple(found[max(len(found) - count, 0) :] if newest else found[:count])
+
+    async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
+        self._check()
+        self.noticed |= {(one.id, receiver) for one in self.notices if one.id in ids}
+        self.writes += 1
+
+    def _keep_notice(self, notice: Notice) -> bool:
+        if notice.mark and any(one.mark == notice.mark for one in self.notices):
+            return False
+        self.notices.append(replace(notice, id=len(self.notices) + 1))
+        return True
 
     # commands
 

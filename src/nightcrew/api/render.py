@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run, RunOutcome
@@ -224,6 +225,23 @@ def render_unknown_failures(failures: Sequence[UnknownFailure]) -> Json:
                 "run": failure.run,
             }
             for failure in failures
+        ]
+    }
+
+
+def render_notices(notices: Sequence[Notice]) -> Json:
+    return {
+        "notices": [
+            {
+                "id": notice.id,
+                "at": render_moment(notice.at),
+                "project": notice.project,
+                "task": None if notice.task is None else str(notice.task),
+                "kind": notice.kind,
+                "priority": notice.priority.value,
+                "words": notice.words,
+            }
+            for notice in notices
         ]
     }
 

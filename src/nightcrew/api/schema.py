@@ -286,6 +286,22 @@ class UnknownFailuresBody(_Body):
     failures: list[UnknownFailureBody]
 
 
+class NoticeBody(_Body):
+    """What a person is to be told."""
+
+    id: int
+    at: Moment
+    project: str
+    task: str | None = Field(description="none: it is about the project")
+    kind: str = Field(description="that of a reaction, or blocked or merged")
+    priority: Literal["urgent", "action", "warning", "info"]
+    words: str
+
+
+class NoticesBody(_Body):
+    notices: list[NoticeBody]
+
+
 class AgentBody(_Body):
     agent: str
     adapter: str

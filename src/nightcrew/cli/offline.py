@@ -101,6 +101,12 @@ class OfflineReader(Reader):
 
         return list(self._ask(ask)["failures"])
 
+    def list_notices(self, *, limit: int) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render.render_notices(await service.list_notices(limit=limit))
+
+        return list(self._ask(ask)["notices"])
+
     def _ask(self, question: Callable[[Service], Awaitable[Json]]) -> Json:
         async def answer() -> Json:
             async with self._opener(self._home) as service:

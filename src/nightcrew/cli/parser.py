@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stream": ("stream", "follow live what happens"),
     "cooldown": ("cooldown", "show which agents and models rest, and use them again"),
     "failures": ("failures", "show failures that no pattern knows"),
+    "notice": ("notice", "show what you were or are to be told"),
     "project": ("project", "add, list and remove projects"),
     "config": ("config", "show and check the configuration"),
     "forge": ("forge", "run the embedded local forge by itself"),

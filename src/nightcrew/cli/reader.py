@@ -50,6 +50,9 @@ class Reader(ABC):
     @abstractmethod
     def list_unknown_failures(self) -> list[Json]: ...
 
+    @abstractmethod
+    def list_notices(self, *, limit: int) -> list[Json]: ...
+
 
 class LiveReader(Reader):
     """Asks the running service."""
@@ -95,6 +98,9 @@ class LiveReader(Reader):
 
     def list_unknown_failures(self) -> list[Json]:
         return list(self._client.get("/failures/unknown")["failures"])
+
+    def list_notices(self, *, limit: int) -> list[Json]:
+        return list(self._client.get("/notices", {"limit": limit})["notices"])
 
 
 def task_path(task: str, verb: str = "") -> str:

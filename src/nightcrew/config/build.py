@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
-from nightcrew.config.project import ProjectEntry, ReactionKeys
+from nightcrew.config.project import ProjectEntry
+from nightcrew.config.reaction import ReactionKeys
 from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
@@ -113,13 +114,20 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
 
 def _build_reactions(keys: ReactionKeys) -> ReactionSettings:
     ci, asked, said = keys.ci_failed, keys.changes_requested, keys.review_comments
+    merged = keys.approved_and_green
     return ReactionSettings(
-        ci_failed=ReactionRule(ReactionAction(ci.action), ci.retries, message=ci.message),
+        ci_failed=ReactionRule(ReactionAction(ci.action), ci.retries, message=ci.message, priority=ci.priority),
         changes_requested=ReactionRule(
-            ReactionAction(asked.action), asked.retries, asked.escalate_after, message=asked.message
+            ReactionAction(asked.action),
+            asked.retries,
+            asked.escalate_after,
+            message=asked.message,
+            priority=asked.priority,
         ),
-        review_comments=ReactionRule(ReactionAction(said.action), said.retries, message=said.message, bots=said.bots),
-        approved_and_green=ReactionRule(ReactionAction(keys.approved_and_green.action)),
+        review_comments=ReactionRule(
+            ReactionAction(said.action), said.retries, message=said.message, bots=said.bots, priority=said.priority
+        ),
+        approved_and_green=ReactionRule(ReactionAction(merged.action), priority=merged.priority),
     )
 
 

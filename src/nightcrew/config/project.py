@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
 
+from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
 from nightcrew.config.value import (
     Address,
@@ -26,7 +27,6 @@ from nightcrew.config.value import (
     bad_value,
     key,
 )
-from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.settings import (
     CheckCommand,
     ClaimMode,
@@ -47,8 +47,6 @@ from nightcrew.core.model.settings import (
 _PROJECT = ProjectSettings("owner/name")
 _MERGE = MergeSettings()
 _REVIEW = ReviewSettings()
-_REACTIONS = ReactionSettings()
-_MESSAGE = 4_000
 _COMMIT = CommitSettings()
 _PROMPT = PromptBudget()
 _CHECK_TIMEOUT_S = CheckCommand("", ()).timeout_s
@@ -91,72 +89,6 @@ class ReviewKeys(Section):
         "Who may review: `other_agent`, or also `other_model` of the agent that wrote the change.", _REVIEW.allow
     )
     attempts: Count = key("Reviewer runs that may fail before the task is blocked.", _REVIEW.attempts, ge=1, le=10)
-
-
-class CiFailedKeys(Section):
-    """What is done when checks fail."""
-
-    action: Literal["send", "notify", "nothing"] = key(
-        "`send`: to its author; `notify`: a comment on the pull request; `nothing`: it only waits.", "send"
-    )
-    retries: Count = key(
-        "How often it is sent for one pull request before a person is asked.", _REACTIONS.ci_failed.retries, ge=0, le=20
-    )
-    message: Text = key("Words for the agent that go with it.", "", max_length=_MESSAGE)
-
-
-class ChangesRequestedKeys(Section):
-    """What is done when a person's review asks for changes. The merge waits for that person either way."""
-
-    action: Literal["send", "notify", "nothing"] = key(
-        "`send`: to its author; `notify`: a comment on the pull request; `nothing`: it only waits.", "send"
-    )
-    retries: Count = key(
-        "How often it is sent for one pull request before a person is asked.",
-        _REACTIONS.changes_requested.retries,
-        ge=0,
-        le=20,
-    )
-    escalate_after: Duration = key(
-        "How long it may stay unresolved at one head before a comment calls for a person.",
-        _REACTIONS.changes_requested.escalate_after_s,
-        ge=1,
-        le=30 * _DAY_S,
-    )
-    message: Text = key("Words for the agent that go with it.", "", max_length=_MESSAGE)
-
-
-class ReviewCommentsKeys(Section):
-    """What is done when people with write access remark on lines, or comment in a review."""
-
-    action: Literal["send", "nothing"] = key(
-        "`send`: to its author; `nothing`: the next author is told, and nothing waits for it.", "send"
-    )
-    retries: Count = key(
-        "How often it is sent for one pull request before a person is asked.",
-        _REACTIONS.review_comments.retries,
-        ge=0,
-        le=20,
-    )
-    bots: Truth = key("Remarks of bots on lines count as well.", _REACTIONS.review_comments.bots)
-    message: Text = key("Words for the agent that go with it.", "", max_length=_MESSAGE)
-
-
-class ApprovedKeys(Section):
-    """What is done when everything holds that a merge needs."""
-
-    action: Literal["merge", "notify"] = key(
-        "`merge`; or `notify`: a comment on the pull request, and a person merges.", "merge"
-    )
-
-
-class ReactionKeys(Section):
-    """What is done by itself about events on a pull request."""
-
-    ci_failed: CiFailedKeys = key("Checks failed that the merge needs.", CiFailedKeys())
-    changes_requested: ChangesRequestedKeys = key("A person's review asks for changes.", ChangesRequestedKeys())
-    review_comments: ReviewCommentsKeys = key("Remarks on lines, and reviews that only comment.", ReviewCommentsKeys())
-    approved_and_green: ApprovedKeys = key("Everything holds that a merge needs.", ApprovedKeys())
 
 
 class CommitKeys(Section):

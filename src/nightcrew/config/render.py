@@ -165,20 +165,30 @@ def _project(project: ProjectSettings) -> dict[str, object]:
 def _reactions(rules: ReactionSettings) -> dict[str, object]:
     ci, asked, said = rules.ci_failed, rules.changes_requested, rules.review_comments
     return {
-        "ci_failed": {"action": ci.action.value, "retries": ci.retries, "message": ci.message},
+        "ci_failed": {
+            "action": ci.action.value,
+            "retries": ci.retries,
+            "priority": ci.priority.value,
+            "message": ci.message,
+        },
         "changes_requested": {
             "action": asked.action.value,
             "retries": asked.retries,
             "escalate_after": render_duration(asked.escalate_after_s),
+            "priority": asked.priority.value,
             "message": asked.message,
         },
         "review_comments": {
             "action": said.action.value,
             "retries": said.retries,
             "bots": said.bots,
+            "priority": said.priority.value,
             "message": said.message,
         },
-        "approved_and_green": {"action": rules.approved_and_green.action.value},
+        "approved_and_green": {
+            "action": rules.approved_and_green.action.value,
+            "priority": rules.approved_and_green.priority.value,
+        },
     }
 
 

@@ -11,6 +11,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Intake, Settings
 from nightcrew.core.model.task import Task
@@ -209,6 +210,9 @@ class Facade:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return await self._reader.list_unknown_failures()
+
+    async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
+        return await self._reader.list_notices(after=after, limit=limit)
 
     async def wake(self) -> Answer:
         self._means.observer.expire()

@@ -11,6 +11,7 @@ from nightcrew.core.ids import RunId, TaskKey, parse_task_key
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import Budget, Settings
 from nightcrew.core.model.task import Task
@@ -230,6 +231,9 @@ class Reader:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return await self._store.load_unknown_failures()
+
+    async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
+        return await self._store.load_notices(after=after, limit=min(max(limit, 1), 1000), newest=True)
 
     async def _run(self, run: RunId) -> Run:
         found = await self._store.find_run(run)

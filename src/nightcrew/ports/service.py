@@ -8,6 +8,7 @@ from typing import Protocol
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.task import Task
@@ -214,6 +215,10 @@ class Service(Protocol):
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         """What CLIs said of failures that no pattern knows, the newest first."""
+        ...
+
+    async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
+        """The newest of what people were or are to be told, after the one with that id, oldest first."""
         ...
 
     async def wake(self) -> Answer:

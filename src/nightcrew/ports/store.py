@@ -11,6 +11,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
@@ -83,9 +84,10 @@ class Store(Protocol):
         labels_follow: bool = True,
         command: SettledCommand | None = None,
         sent: tuple[ReactionKey, ...] = (),
+        notice: Notice | None = None,
     ) -> None:
-        """Move the status along `edge`, with its event, apply `change` to the other fields, record `command` as settled
-        and `sent` as sent at the event's time, in one transaction. `labels_follow` sets `moving_to`.
+        """Move the status along `edge`, with its event, apply `change` to the other fields, record `command` as
+        settled, `sent` as sent at the event's time, and `notice`, in one transaction. `labels_follow` sets `moving_to`.
         Conflict if the stored status is not the edge's source, or the command was settled before: then nothing is
         changed."""
         ...
@@ -98,8 +100,11 @@ class Store(Protocol):
         """Oldest first; the newest that many."""
         ...
 
-    async def note_reaction(self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event) -> None:
-        """It was seen, and with `is_told` a person was told, at the event's time; the first time of each stays."""
+    async def note_reaction(
+        self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event, notice: Notice | None = None
+    ) -> None:
+        """It was seen, and with `is_told` a person was told, at the event's time; the first time of each stays.
+        `notice` is kept with it."""
         ...
 
     async def load_reactions(self) -> Mapping[TaskKey, tuple[Reaction, ...]]: ...
@@ -192,6 +197,21 @@ class Store(Protocol):
     async def settle_effect(self, effect: int, *, state: str, detail: str, at: datetime) -> None: ...
 
     async def load_effects(self, *, open_only: bool = False, task: TaskKey | None = None) -> tuple[Effect, ...]: ...
+
+    async def record_notice(self, notice: Notice, *, event: Event | None = None) -> bool:
+        """Something that people are to be told. False, and nothing written, if one with its mark is kept already."""
+        ...
+
+    async def load_notices(
+        self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
+    ) -> tuple[Notice, ...]:
+        """Oldest first; with `undelivered_to` those that this receiver was not given; with `newest` the last `limit`
+        instead of the first."""
+        ...
+
+    async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
+        """This receiver was given these. Idempotent; ids that there are not are passed over."""
+        ...
 
     async def find_value(self, name: str) -> str | None:
         """Small facts without a table of their own (cursors, the pause switch)."""

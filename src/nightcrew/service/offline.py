@@ -13,6 +13,7 @@ from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.unknown import UnknownFailure
@@ -109,6 +110,9 @@ class OfflineService:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return await self._reader.list_unknown_failures()
+
+    async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
+        return await self._reader.list_notices(after=after, limit=limit)
 
     async def load_diff(self, key: TaskKey) -> str:
         _refuse(f"the diff of {key} is read from git by the service")

@@ -16,6 +16,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
@@ -28,6 +29,7 @@ from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
 from nightcrew.store import event as events
+from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
 from nightcrew.store import route as routes
 from nightcrew.store import run as runs
@@ -134,6 +136,7 @@ class SqliteStore:
         labels_follow: bool = True,
         command: SettledCommand | None = None,
         sent: tuple[ReactionKey, ...] = (),
+        notice: Notice | None = None,
     ) -> None:
         """Missing if there is no such task; Bug if the table of transitions has no such edge. Without
         `labels_follow`, `moving_to` is cleared: a person's labels are right already."""
@@ -145,6 +148,8 @@ class SqliteStore:
             await tasks.change_status(
                 db, key, edge, event=event, change=change, labels_follow=labels_follow, command=command
             )
+            if notice is not None:
+                await notices.record_notice(db, notice)
 
         await self._write(body)
 
@@ -153,11 +158,15 @@ class SqliteStore:
 
     # reactions
 
-    async def note_reaction(self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event) -> None:
+    async def note_reaction(
+        self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event, notice: Notice | None = None
+    ) -> None:
         async def body(db: Connection) -> None:
             await tasks.get_task(db, task)
             await reactions.note_reaction(db, task, key, at=event.at, is_told=is_told)
             await events.record_event(db, event)
+            if notice is not None:
+                await notices.record_notice(db, notice)
 
         await self._write(body)
 
@@ -176,6 +185,29 @@ class SqliteStore:
 
     async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
         return await self._read(reactions.load_deliveries)
+
+    # notices
+
+    async def record_notice(self, notice: Notice, *, event: Event | None = None) -> bool:
+        async def body(db: Connection) -> bool:
+            is_new = await notices.record_notice(db, notice)
+            if is_new and event is not None:
+                await events.record_event(db, event)
+            return is_new
+
+        return await self._write(body)
+
+    async def load_notices(
+        self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
+    ) -> tuple[Notice, ...]:
+        return await self._read(
+            lambda db: notices.load_notices(
+                db, receiver=undelivered_to, after=after, limit=max(limit, 0), newest=newest
+            )
+        )
+
+    async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
+        await self._write(lambda db: notices.record_notices_delivered(db, ids, receiver=receiver, at=at))
 
     # commands
 

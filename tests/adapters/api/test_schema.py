@@ -12,6 +12,7 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.report import (
     AuthorReport,
     Decision,
@@ -73,6 +74,10 @@ _DETAIL = TaskDetail(
     (_EVENT,),
 )
 _ODD = UnknownFailure("claude", 7, "odd", NOW, NOW, _ENDED.id)
+_NOTICES = (
+    Notice("a/b", "blocked", Priority.ACTION, "w", NOW, _BARE.key, id=1),
+    Notice("a/b", "all_complete", Priority.INFO, "w", NOW, id=2),
+)
 _STATUS = ServiceStatus(
     version="1",
     running=True,
@@ -101,6 +106,7 @@ _STATUS = ServiceStatus(
         (schema.StatusBody, render.render_status(replace(_STATUS, webhook=WebhookStatus("http://x", 1, 2, NOW)))),
         (schema.CooldownsBody, render.render_cooldowns(_STATUS.agents[0].cooldowns)),
         (schema.UnknownFailuresBody, render.render_unknown_failures([_ODD])),
+        (schema.NoticesBody, render.render_notices(_NOTICES)),
         (schema.ProjectsBody, render.render_projects(_STATUS)),
         (schema.LogBody, render.render_log(LogPiece("x", 1, ended=True))),
         (schema.OutputBody, {"run": "r", **render.render_log(LogPiece("x", 1, ended=True))}),

@@ -1,4 +1,4 @@
-"""`nightcrew cooldown` and `failures`: against a running service, and over the store while none runs."""
+"""`nightcrew cooldown`, `failures` and `notice`: against a running service, and over the store while none runs."""
 
 import asyncio
 import io
@@ -10,9 +10,10 @@ from nightcrew.cli.context import Surroundings
 from nightcrew.cli.main import main
 from nightcrew.config.home import Home
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import RunId
+from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.lock import held
@@ -20,6 +21,7 @@ from nightcrew.store import SqliteStore
 from tests.adapters.cli.command import shell
 from tests.fakes.service import NOW, FakeService
 
+TASK = TaskKey("acme/widget", 7)
 SOON = datetime.now(UTC) + timedelta(hours=5, minutes=30)
 WHOLE = Cooldown("claude", None, FailureKind.USAGE_WINDOW, SOON, 0, "resets \x1b[31m9pm", NOW)
 MODEL = Cooldown("opencode", "opencode/*free*", FailureKind.RATE_LIMIT, SOON, 3, "too many", NOW)
@@ -76,6 +78,25 @@ async def test_failures_that_no_pattern_knows(tmp_path):
     assert (told[0]["agent"], told[0]["exit_code"], told[0]["count"], told[0]["run"]) == ("codex", 7, 4, "01R")
 
 
+async def test_what_people_are_told_is_listed(tmp_path):
+    service = a_service()
+    async with shell(service, tmp_path) as person:
+        assert await person.said("notice", "list") == "There was nothing to tell yet.\n"
+        service.notices = [
+            Notice("acme/widget", "blocked", Priority.URGENT, "codex asks:\n\x1b[2Jwhich?", NOW, TASK, id=1),
+            Notice("acme/widget", "all_complete", Priority.INFO, "All is done.", NOW, id=2),
+        ]
+        lines = (await person.said("notice", "list")).splitlines()
+        told = (await person.told("notice", "list", "--limit", "1"))["notices"]
+        assert "a number from 1 to 1000" in await person.refused("notice", "list", "--limit", "0", code=2)
+    assert lines[0].split() == ["AT", "PRIORITY", "KIND", "TASK", "NOTICE"]
+    assert "urgent" in lines[1]
+    assert "acme/widget#7" in lines[1]
+    assert "which?" in lines[1]
+    assert "\x1b" not in "".join(lines)
+    assert [(one["id"], one["task"], one["priority"]) for one in told] == [(2, None, "info")]
+
+
 def alone(home: Path, *arguments: str) -> tuple[int, str]:
     """A command on a home whose service does not run."""
     out = io.StringIO()
@@ -91,10 +112,13 @@ async def test_without_a_service_the_store_is_asked_and_changed_by_the_same_rule
         for row in (WHOLE, MODEL):
             await store.save_cooldown(row, event=Event("cooldown.set", "x", NOW))
         await store.record_unknown_failure(ODD)
+        await store.record_notice(Notice("a/b", "merged", Priority.INFO, "It is merged.", NOW))
     _, out = await asyncio.to_thread(alone, home.root, "cooldown", "list", "--json")
     assert [row["agent"] for row in json.loads(out)["cooldowns"]] == ["claude", "opencode"]
     _, out = await asyncio.to_thread(alone, home.root, "failures", "unknown", "--json")
     assert json.loads(out)["failures"][0]["text"] == ODD.text
+    _, out = await asyncio.to_thread(alone, home.root, "notice", "list", "--json")
+    assert [one["words"] for one in json.loads(out)["notices"]] == ["It is merged."]
     with held(home.lock):
         code, _ = await asyncio.to_thread(alone, home.root, "cooldown", "clear", "claude")
         assert code == 1

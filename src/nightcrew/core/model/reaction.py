@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import Enum
 
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.notice import Priority
 
 
 class ReactionKind(Enum):
@@ -33,13 +34,14 @@ class ReactionAction(Enum):
 class ReactionRule:
     """What is done about one kind. `retries` is how often it is sent for one pull request before a person is asked;
     `escalate_after_s` how long it may stay unresolved at one head; `message` goes to the agent with it; `bots`:
-    remarks of bots count as well."""
+    remarks of bots count as well; `priority` is that of what a person is told."""
 
     action: ReactionAction = ReactionAction.SEND
     retries: int = 2
     escalate_after_s: float = 1800.0
     message: str = ""
     bots: bool = False
+    priority: Priority = Priority.ACTION
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,12 @@ from dataclasses import replace
 from nightcrew.core.actions import ActionOutcome, Done, FinishTask, Refused
 from nightcrew.core.errors import Missing
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.pull import Pull
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
+from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.noticing import MERGED
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
 
@@ -41,10 +44,18 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
         change=lambda stored: replace(stored, block=None),
         labels_follow=not action.as_seen,
         command=action.command,
+        notice=_notice(means, task, action),
     )
     if not action.as_seen:
         await set_status_label(means, task.key, Status.DONE)
     return Done()
+
+
+def _notice(means: Means, task: Task, action: FinishTask) -> Notice | None:
+    if not action.merged or action.as_seen:
+        return None
+    words = f"Pull request #{task.pull} is merged: {one_line(task.title, 200)}"
+    return means.notice(MERGED, Priority.INFO, words, task=task.key)
 
 
 async def _prove(means: Means, task: Task) -> str:

@@ -4,18 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from nightcrew.core.cut import cut
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
+from nightcrew.core.neutral import strip_controls
 from nightcrew.engine.bus import Bus
 from nightcrew.engine.journal import Journal, Subject
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
 from nightcrew.ports.agent import Agent
+
+_NOTICE_LENGTH = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,11 @@ class Means:
         """A fact of now, without secrets: events are kept for ever, logged and shown."""
         shown = {key: self.ports.mask(value) if isinstance(value, str) else value for key, value in data.items()}
         return Event(kind, self.ports.mask(why), self.ports.clock.now(), task, run, shown)
+
+    def notice(self, kind: str, priority: Priority, words: str, *, task: TaskKey, mark: str = "") -> Notice:
+        """What a person is to be told of a task now, without secrets."""
+        said = cut(strip_controls(self.ports.mask(words)), _NOTICE_LENGTH)
+        return Notice(task.project, kind, priority, said, self.ports.clock.now(), task, mark)
 
     def status_event(self, key: TaskKey, edge: Edge, why: str, *, run: RunId | None = None) -> Event:
         """The event of a change of status."""

@@ -12,7 +12,7 @@ from nightcrew.core.words import render_pull_body, render_pull_title
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.leak import find_leak
 from nightcrew.engine.effect.means import Means, edge, subject
-from nightcrew.engine.effect.status import label_moved
+from nightcrew.engine.effect.status import block_notice, label_moved
 from nightcrew.engine.journal import look_for
 from nightcrew.ports.scm import NewPull
 
@@ -103,6 +103,10 @@ async def _block(means: Means, task: Task, block: Block) -> None:
     stamped = replace(block, at=means.ports.clock.now())
     event = means.status_event(task.key, step, block.words)
     await means.ports.store.change_status(
-        task.key, step, event=event, change=lambda stored: replace(stored, block=stamped)
+        task.key,
+        step,
+        event=event,
+        change=lambda stored: replace(stored, block=stamped),
+        notice=block_notice(means, task, block),
     )
     await set_status_label(means, task.key, Status.BLOCKED)

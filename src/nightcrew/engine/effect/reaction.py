@@ -2,6 +2,7 @@
 
 from nightcrew.core.actions import ActionOutcome, Done, NoteReaction, Refused
 from nightcrew.core.errors import OutcomeUnknown
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.words import REACTION_MARK, render_reaction
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.journal import look_for
@@ -17,8 +18,17 @@ async def note_reaction(means: Means, action: NoteReaction) -> ActionOutcome:
         await _say(means, action)
     kind = "reaction.told" if action.words else "reaction.seen"
     event = means.event(kind, action.words or action.why, task=key, reaction=reaction.kind.value, head=pull.head_sha)
-    await means.ports.store.note_reaction(key, reaction, is_told=bool(action.words), event=event)
+    notice = _notice(means, action) if action.words else None
+    await means.ports.store.note_reaction(key, reaction, is_told=bool(action.words), event=event, notice=notice)
     return Done()
+
+
+def _notice(means: Means, action: NoteReaction) -> Notice:
+    reaction = action.reaction
+    priority = means.project(action.task).reactions.rule(reaction.kind).priority
+    mark = f"{reaction.kind.value}:{action.task}:{reaction.pull}:{reaction.head_sha}"
+    words = f"Pull request #{reaction.pull}: {action.words}"
+    return means.notice(reaction.kind.value, priority, words, task=action.task, mark=mark)
 
 
 async def _say(means: Means, action: NoteReaction) -> None:

@@ -16,8 +16,10 @@ from nightcrew.core.branch import branch_name
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.task import Task
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.policy.noticing import notice_of_block
 from nightcrew.core.policy.retrying import is_interrupted
 from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
 from nightcrew.engine.effect.label import set_status_label
@@ -94,9 +96,18 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
         return reset(changed) if reset is not None else changed
 
     event = means.status_event(action.task, step, action.why)
+    notice = block_notice(means, task, action.block) if action.evidence is Evidence.NEEDS_PERSON else None
     await means.ports.store.change_status(
-        action.task, step, event=event, change=change, command=action.command, sent=action.sent
+        action.task, step, event=event, change=change, command=action.command, sent=action.sent, notice=notice
     )
+
+
+def block_notice(means: Means, task: Task, block: Block | None) -> Notice | None:
+    """What a person is told of a block that they have to lift."""
+    if block is None:
+        return None
+    kind, priority = notice_of_block(block, means.project(task.key).reactions)
+    return means.notice(kind, priority, block.words, task=task.key)
 
 
 async def _last_author(means: Means, task: Task) -> str:

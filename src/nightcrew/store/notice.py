@@ -1,0 +1,66 @@
+"""Notices as rows: an outbox, and to whom each was delivered."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from aiosqlite import Connection
+
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.notice import Notice, Priority
+from nightcrew.store.codec import parse_enum, parse_time, render_time, storable
+from nightcrew.store.statement import Row, Value, ask
+
+_INSERT = (
+    "INSERT INTO notices (at, project, number, kind, priority, words, mark) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (mark) DO NOTHING RETURNING id"
+)
+
+
+async def record_notice(connection: Connection, notice: Notice) -> bool:
+    """False if one with its mark is kept already."""
+    rows = await ask(
+        connection,
+        _INSERT,
+        render_time(notice.at),
+        notice.project,
+        None if notice.task is None else notice.task.number,
+        notice.kind,
+        notice.priority.value,
+        storable(notice.words),
+        notice.mark or None,
+    )
+    return bool(rows)
+
+
+async def load_notices(
+    connection: Connection, *, receiver: str | None, after: int, limit: int, newest: bool
+) -> tuple[Notice, ...]:
+    """Oldest first; of those after `after`, the first `limit`, or the last `limit` with `newest`."""
+    statement, values = "SELECT * FROM notices WHERE id > ?", list[Value]([after])
+    if receiver is not None:
+        statement += " AND NOT EXISTS (SELECT 1 FROM notice_deliveries WHERE notice = id AND receiver = ?)"
+        values.append(receiver)
+    rows = await ask(connection, f"{statement} ORDER BY id {'DESC' if newest else 'ASC'} LIMIT ?", *values, limit)
+    found = tuple(_parse(row) for row in rows)
+    return found[::-1] if newest else found
+
+
+async def record_notices_delivered(connection: Connection, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
+    statement = (
+        "INSERT OR IGNORE INTO notice_deliveries (notice, receiver, at) SELECT id, ?, ? FROM notices WHERE id = ?"
+    )
+    for one in ids:
+        await ask(connection, statement, receiver, render_time(at), one)
+
+
+def _parse(row: Row) -> Notice:
+    return Notice(
+        project=row["project"],
+        kind=row["kind"],
+        priority=parse_enum(Priority, row["priority"]),
+        words=row["words"],
+        at=parse_time(row["at"]),
+        task=None if row["number"] is None else TaskKey(row["project"], row["number"]),
+        mark=row["mark"] or "",
+        id=row["id"],
+    )
