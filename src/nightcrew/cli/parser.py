@@ -20,6 +20,7 @@ Act = Callable[[Context, argparse.Namespace], int]
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "set up Nightcrew for a repository"),
     "serve": ("serve", "run the service in the foreground"),
+    "service": ("service", "have the operating system keep the service running"),
     "demo": ("demo", "show the whole thing on a sample repository, with no account and no network"),
     "doctor": ("doctor", "look for what is missing or wrong, and say what to do"),
     "status": ("status", "show how the service, its projects and its agents are"),
@@ -30,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "show runs of agents and what they printed"),
     "attach": ("attach", "attach the terminal to the session that works on a task"),
     "stream": ("stream", "follow live what happens"),
+    "logs": ("logs", "show what the service said"),
     "cooldown": ("cooldown", "show which agents and models rest, and use them again"),
     "failures": ("failures", "show failures that no pattern knows"),
     "notice": ("notice", "show what you were or are to be told"),

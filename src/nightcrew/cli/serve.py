@@ -12,7 +12,11 @@ def build(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drain", action="store_true", help="take no new work, and end when the runs at work have ended"
     )
+    parser.add_argument(
+        "--background", action="store_true", help="log to files, and only what is wrong to standard error as well"
+    )
 
 
 def serve(context: Context, options: argparse.Namespace) -> int:
-    return int(context.load("run").run_service(context.home.root, dry_run=options.dry_run, drain=options.drain))
+    run = context.load("run").run_service
+    return int(run(context.home.root, dry_run=options.dry_run, drain=options.drain, is_background=options.background))

@@ -72,6 +72,11 @@ class Home:
         return self.root / "logs"
 
     @property
+    def log(self) -> Path:
+        """What the service said, a line of JSON each; older ones beside it end in .1, .2, …"""
+        return self.logs / "nightcrew.jsonl"
+
+    @property
     def forge(self) -> Path:
         """What the embedded local forge keeps."""
         return self.root / "forge"

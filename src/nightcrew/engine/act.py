@@ -59,6 +59,7 @@ from nightcrew.engine.effect.status import accept_person, adopt_issue, move_stat
 from nightcrew.engine.effect.tell import tell_person
 from nightcrew.engine.effect.update import update_branch
 from nightcrew.engine.effect.verdict import post_verdict
+from nightcrew.engine.journal import WHY
 
 ACTION_TIMEOUT_S = 1800.0
 SUBMIT_TIMEOUT_S = 30.0
@@ -201,6 +202,7 @@ class Actor:
         return any(other.task == task and is_exclusive(other) for other in self._in_flight.values())
 
     async def _run(self, action: Action) -> ActionOutcome:
+        WHY.set(action.why)
         try:
             outcome = await self._bounded(action)
             self._weigh(action, outcome)

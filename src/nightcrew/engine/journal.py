@@ -6,6 +6,7 @@ by looking, never by trying again blindly.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -37,6 +38,23 @@ class Subject:
     run: RunId | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One effect as the journal has settled it, without secrets. `why` is that of the action that it belongs to."""
+
+    kind: str
+    task: TaskKey | None
+    run: RunId | None
+    state: str
+    detail: str
+    why: str
+    took_s: float
+
+
+WHY: ContextVar[str] = ContextVar("why", default="")
+"""Why the action that is under way is made."""
+
+
 async def look_for(unknown: OutcomeUnknown, find: Callable[[], Awaitable[T | None]]) -> T:
     """What an effect left whose outcome is not known. A look that fails, or that finds nothing (yet), leaves it so:
     it must not come out as a plain refusal, which is tried again sooner than lists can show what was made."""
@@ -53,12 +71,20 @@ class Journal:
     """Writes down effects around making them. `mask` takes secrets out of what is written: it is kept."""
 
     def __init__(
-        self, store: Store, clock: Clock, *, boundary: Boundary | None = None, mask: Callable[[str], str] = _as_it_is
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        boundary: Boundary | None = None,
+        mask: Callable[[str], str] = _as_it_is,
+        say: Callable[[Said], None] = lambda _said: None,
     ) -> None:
+        """`say` is told each effect once it is settled."""
         self._store = store
         self._clock = clock
         self._boundary = boundary or _pass
         self._mask = mask
+        self._say = say
 
     async def effect(
         self,
@@ -77,24 +103,27 @@ class Journal:
         entry = await self._store.record_intent(
             key=key, kind=kind, task=subject.task, run=subject.run, detail=said, at=self._clock.now()
         )
+        began_s = self._clock.monotonic()
+
+        async def settle(state: str, words: str) -> None:
+            words = one_line(self._mask(words), 500)
+            await self._store.settle_effect(entry, state=state, detail=words, at=self._clock.now())
+            took_s = self._clock.monotonic() - began_s
+            self._say(Said(kind, subject.task, subject.run, state, words, self._mask(WHY.get()), took_s))
+
         self._boundary("before", kind)
         try:
             async with asyncio.timeout(timeout_s):
                 result = await make()
         except TimeoutError as error:
-            await self._settle(entry, "unknown", f"no answer within {timeout_s:g} s")
+            await settle("unknown", f"no answer within {timeout_s:g} s")
             raise OutcomeUnknown(f"{kind}: no answer within {timeout_s:g} s") from error
         except OutcomeUnknown as error:
-            await self._settle(entry, "unknown", str(error))
+            await settle("unknown", str(error))
             raise
         except PortError as error:
-            await self._settle(entry, "refused", str(error))
+            await settle("refused", str(error))
             raise
         self._boundary("after", kind)
-        await self._settle(entry, "done", detail)
+        await settle("done", detail)
         return result
-
-    async def _settle(self, entry: int, state: str, detail: str) -> None:
-        await self._store.settle_effect(
-            entry, state=state, detail=one_line(self._mask(detail), 500), at=self._clock.now()
-        )

@@ -11,6 +11,7 @@ from nightcrew.core.errors import PortError
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.world import World
 from nightcrew.engine.act import Actor
+from nightcrew.engine.beat import Beat
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.model_list import watch_models
 from nightcrew.engine.reload import Reloader, Source, watch_settings
@@ -53,6 +54,7 @@ class Loop:
         self._failed: dict[TaskKey, str] = {}
         self.is_draining = False
         self.state = LoopState()
+        self.beat = Beat(means.ports.clock)
         self.actor = Actor(means, wake=self.wake)
         self.reloader = Reloader(source, wake=self.wake)
 
@@ -92,6 +94,7 @@ class Loop:
             while not self._stop.is_set():
                 self._woken.clear()
                 began = clock.monotonic()
+                self.beat.begin()
                 try:
                     await self.reloader.turn(self)
                     await self.tick(group)
@@ -143,6 +146,7 @@ class Loop:
         pause_s = self.means.settings.interval_s
         if wake_at is not None:
             pause_s = min(pause_s, max(0.0, (wake_at - self.means.ports.clock.now()).total_seconds()))
+        self.beat.rest(pause_s)
         try:
             async with asyncio.timeout(pause_s):
                 await self._woken.wait()

@@ -41,7 +41,7 @@ from nightcrew.service.adapter import load_agents
 from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.connection import Connections, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
-from nightcrew.service.log import ProblemLog, mask_log
+from nightcrew.service.log import ProblemLog, mask_log, say_effect
 from nightcrew.service.machine import ensure_machine
 from nightcrew.service.model_list import list_models
 from nightcrew.service.reload import FileSource, Fit
@@ -121,10 +121,11 @@ async def composed(
         )
         bus = Bus(store)
         observer = Observer(ports, settings)
-        means = Means(ports, settings, Journal(store, clock, boundary=boundary, mask=vault.mask), observer, bus)
+        journal = Journal(store, clock, boundary=boundary, mask=vault.mask, say=say_effect)
+        means = Means(ports, settings, journal, observer, bus)
         fit = _fit(home, vault, workspace, sandboxes)
         source = FileSource(home, configuration, connections, fit=fit, spellings=spellings)
-        problems = ProblemLog()
+        problems = ProblemLog(clock.monotonic)
         loop = Loop(
             means,
             dump=lambda world, words: dump_world(home.logs, world, words),

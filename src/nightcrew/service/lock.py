@@ -26,3 +26,19 @@ def held(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def find_holder(path: Path) -> int:
+    """The pid of the process that holds the lock; 0 if none does. What a dead one left there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        said = os.read(descriptor, 20).decode("ascii", "replace").strip()
+        return int(said) if said.isdecimal() else -1
+    finally:
+        os.close(descriptor)
+    return 0

@@ -8,9 +8,17 @@ import structlog
 
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.bus import Bus
+from nightcrew.engine.journal import Said
 from nightcrew.secret import Masker
+from nightcrew.service.log_file import LogFile
+from nightcrew.service.repeat import Repeats
+
+STILL_AFTER_S = 6 * 3600.0
+"""How long a problem that stays is not said again."""
 
 _NUMBER = re.compile(r"[0-9]+")
+_WRONG = ("warning", "error", "critical")
+_OWN = ("event", "why", "task", "run", "times")
 
 
 class _Masking:
@@ -43,17 +51,36 @@ def mask_log(mask: Callable[[str], str]) -> None:
     _MASKING.mask = mask
 
 
-def configure_log(stream: TextIO) -> None:
-    """Human lines on a terminal, JSON lines elsewhere."""
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if stream.isatty() else structlog.processors.JSONRenderer()
-    )
+class _Spread:
+    """Writes each line where it belongs, last of all: as JSON into the file, and in its own form on the stream."""
+
+    def __init__(self, stream: TextIO, file: LogFile | None, *, is_background: bool) -> None:
+        self._stream = stream
+        self._file = file
+        self._is_background = is_background
+        self._as_json = structlog.processors.JSONRenderer()
+        self._shown: structlog.typing.Processor = structlog.dev.ConsoleRenderer() if stream.isatty() else self._as_json
+
+    def __call__(
+        self, logger: structlog.typing.WrappedLogger, method: str, event: structlog.typing.EventDict
+    ) -> structlog.typing.EventDict:
+        if self._file is not None:
+            self._file.write(str(self._as_json(logger, method, dict(event))))
+        if not self._is_background or event.get("level") in _WRONG:
+            self._stream.write(str(self._shown(logger, method, event)) + "\n")
+            self._stream.flush()
+        raise structlog.DropEvent
+
+
+def configure_log(stream: TextIO, *, file: LogFile | None = None, is_background: bool = False) -> None:
+    """Human lines on a terminal, JSON lines elsewhere, and always JSON lines in `file`. In the background only what is
+    wrong goes to the stream."""
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _MASKING,
-            renderer,
+            _Spread(stream, file, is_background=is_background),
         ],
         logger_factory=structlog.WriteLoggerFactory(file=stream),
         cache_logger_on_first_use=True,
@@ -61,10 +88,14 @@ def configure_log(stream: TextIO) -> None:
 
 
 class ProblemLog:
-    """Says what is wrong with a project when that comes up, and when it is gone again; not each time it is seen."""
+    """Says what is wrong with a project when that comes up, and when it is gone again; not each time it is seen. What
+    stays is said again once in a long while."""
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float], *, again_after_s: float = STILL_AFTER_S) -> None:
+        self._monotonic = monotonic
+        self._again_after_s = again_after_s
         self._said: dict[str, str] = {}
+        self._last_s = monotonic()
 
     def tell(self, problems: Iterable[str]) -> None:
         """`problems` is all that is wrong now. Numbers in them (times, counts) make no news."""
@@ -74,18 +105,43 @@ class ProblemLog:
             log.warning("problem", what=one_line(now[key], 500))
         for key in self._said.keys() - now.keys():
             log.info("problem is gone", what=one_line(self._said[key], 500))
+        if now.keys() != self._said.keys():
+            self._last_s = self._monotonic()
+        elif now and self._monotonic() - self._last_s >= self._again_after_s:
+            log.warning("problems stay", count=len(now), what=one_line("; ".join(now.values()), 500))
+            self._last_s = self._monotonic()
         self._said = now
 
 
-async def follow_events(bus: Bus) -> None:
-    """Say every event, as it happens."""
+async def follow_events(bus: Bus, repeats: Repeats) -> None:
+    """Say every event, as it happens. What an action comes to again and again is said rarely."""
     log = structlog.get_logger("event")
     async for event in bus.follow():
-        say = log.warning if event.kind.startswith("action.") else log.info
+        is_wrong = event.kind.startswith("action.")
+        times = repeats.weigh((event.kind, event.task, _NUMBER.sub("0", event.why))) if is_wrong else 1
+        if not times:
+            continue
+        say = log.warning if is_wrong else log.info
         say(
             event.kind,
             why=one_line(event.why, 300),
             task=str(event.task) if event.task else None,
             run=event.run,
-            **{key: value for key, value in event.data.items() if key not in ("event", "why", "task", "run")},
+            **({"times": times} if times > 1 else {}),
+            **{key: value for key, value in event.data.items() if key not in _OWN},
         )
+
+
+def say_effect(said: Said) -> None:
+    """One line an effect: what, about what, why, and what came of it."""
+    log = structlog.get_logger("effect")
+    say = log.info if said.state == "done" else log.warning
+    say(
+        said.kind,
+        why=one_line(said.why, 300),
+        task=str(said.task) if said.task else None,
+        run=said.run,
+        state=said.state,
+        detail=one_line(said.detail, 300),
+        took_s=round(said.took_s, 3),
+    )

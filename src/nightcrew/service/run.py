@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from nightcrew.api.socket import serve_api
+from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
 from nightcrew.core.errors import Unavailable
@@ -24,6 +25,9 @@ from nightcrew.service.guard import watch_file
 from nightcrew.service.load import load
 from nightcrew.service.lock import held
 from nightcrew.service.log import configure_log, follow_events
+from nightcrew.service.log_file import LogFile
+from nightcrew.service.notify import Notifier, Signs
+from nightcrew.service.repeat import Repeats
 from nightcrew.service.tool import require_tools
 
 STOP_WITHIN_S = 3.0
@@ -33,17 +37,17 @@ LEAVE_WITHIN_S = 4.8
 """After this the process leaves, whatever still hangs: rows are whole, and the next start looks what is."""
 
 
-def run_service(home: Path, *, dry_run: bool = False, drain: bool = False) -> int:
+def run_service(home: Path, *, dry_run: bool = False, drain: bool = False, is_background: bool = False) -> int:
     """`nightcrew serve`: run until a signal says stop; with `drain`, only until no run lives any more. Agents outlive
-    it."""
+    it. In the `background` only what is wrong is also said on standard error."""
     require_tools()
     configuration = load(Home(home))
     asyncio.run(check_start(Home(home), configuration))
     place = home_of(home)
     if dry_run:
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
-    configure_log(sys.stderr)
     with held(place.lock):
+        configure_log(sys.stderr, file=LogFile(place.log), is_background=is_background)
         asyncio.run(serve(place, configuration, drain=drain))
     return 0
 
@@ -79,12 +83,16 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.loop.stop)
-    loop.add_signal_handler(signal.SIGHUP, _hang_up(service, on_terminal=sys.stderr.isatty()))
+    signs = Signs(
+        Notifier(load_environment(), pid=os.getpid()), service.loop.beat, monotonic=service.ports.clock.monotonic
+    )
+    loop.add_signal_handler(signal.SIGHUP, _hang_up(service, signs, on_terminal=sys.stderr.isatty()))
     log = structlog.get_logger("service")
 
     def report(name: str, error: BaseException) -> None:
         log.error("part failed, and is started again", part=name, error=str(error))
 
+    repeats = Repeats(service.ports.clock.monotonic)
     is_lost = asyncio.Event()
 
     def lose_store() -> None:
@@ -99,12 +107,16 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
                 supervise("api", lambda: serve_api(service.facade, home.socket), report=report), name="api"
             ),
             group.create_task(supervise("webhook", service.webhook.run, report=report), name="webhook"),
-            group.create_task(supervise("log", lambda: follow_events(service.means.bus), report=report), name="log"),
+            group.create_task(
+                supervise("log", lambda: follow_events(service.means.bus, repeats), report=report), name="log"
+            ),
         ]
         if on_ready is not None:
             on_ready(service)
         engine = group.create_task(service.loop.run(), name="engine")
+        beside.append(group.create_task(signs.run(service.loop.reloader.ask), name="signs"))
         await service.loop.stopped()
+        signs.end()
         loop.call_later(LEAVE_WITHIN_S, _leave)
         await asyncio.wait({engine}, timeout=STOP_WITHIN_S)
         for task in (engine, *beside):
@@ -113,7 +125,7 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
         raise Unavailable(f"{home.database} was deleted or replaced while the service ran; start it again")
 
 
-def _hang_up(service: Composed, *, on_terminal: bool) -> Callable[[], None]:
+def _hang_up(service: Composed, signs: Signs, *, on_terminal: bool) -> Callable[[], None]:
     """SIGHUP has the configuration read. Where it is the terminal that has gone away, it means what it always meant."""
 
     def handle() -> None:
@@ -122,7 +134,7 @@ def _hang_up(service: Composed, *, on_terminal: bool) -> Callable[[], None]:
                 os.dup2(nowhere.fileno(), sys.stderr.fileno())  # the log must not fail while it stops
             service.loop.stop()
         else:
-            service.loop.reloader.ask_soon()
+            signs.ask_reload()
 
     return handle
 

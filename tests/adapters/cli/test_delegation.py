@@ -15,9 +15,34 @@ from nightcrew.cli.main import main
 
 # command -> module, function, positional arguments after the home (None: no home), keywords
 CALLS: list[tuple[list[str], str, str, bool, list[Any], dict[str, Any]]] = [
-    (["serve"], "run", "run_service", True, [], {"dry_run": False, "drain": False}),
-    (["serve", "--dry-run"], "run", "run_service", True, [], {"dry_run": True, "drain": False}),
-    (["serve", "--drain"], "run", "run_service", True, [], {"dry_run": False, "drain": True}),
+    (["serve"], "run", "run_service", True, [], {"dry_run": False, "drain": False, "is_background": False}),
+    (["serve", "--dry-run"], "run", "run_service", True, [], {"dry_run": True, "drain": False, "is_background": False}),
+    (["serve", "--drain"], "run", "run_service", True, [], {"dry_run": False, "drain": True, "is_background": False}),
+    (
+        ["serve", "--background"],
+        "run",
+        "run_service",
+        True,
+        [],
+        {"dry_run": False, "drain": False, "is_background": True},
+    ),
+    (
+        ["service", "install", "--dry-run", "--json"],
+        "background",
+        "run_background",
+        True,
+        [],
+        {"verb": "install", "dry_run": True, "as_json": True},
+    ),
+    (
+        ["service", "restart"],
+        "background",
+        "run_background",
+        True,
+        [],
+        {"verb": "restart", "dry_run": False, "as_json": False},
+    ),
+    (["service", "logs", "-f"], "background", "run_background_log", True, [], {"lines": 50, "follow": True}),
     (["demo"], "demo", "run_demo", False, [], {"agents": [], "keep": False, "as_json": False}),
     (
         ["demo", "--agents", "claude, codex", "--keep", "--json"],

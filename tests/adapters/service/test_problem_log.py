@@ -12,7 +12,7 @@ def test_a_problem_is_said_when_it_comes_up_and_when_it_is_gone():
     stream = io.StringIO()
     configure_log(stream)
     try:
-        log = ProblemLog()
+        log = ProblemLog(lambda: 0.0)
         for problems in (
             ["a/b: not there (until 12:00:01)"],
             ["a/b: not there (until 12:00:46)", "c/d: shut"],

@@ -1,0 +1,1 @@
+"""The service, kept running by the operating system."""
