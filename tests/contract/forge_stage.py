@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import httpx
 
-from nightcrew.core.ids import Sha
-from nightcrew.core.model.issue import Permission
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.issue import Permission, Standing
 from nightcrew.core.model.pull import CheckState, Required, ReviewState
 from nightcrew.core.model.settings import ForgeSettings
 from nightcrew.forges.github import GitHubForge, Token
@@ -56,6 +56,10 @@ class Stage(Protocol):
 
     async def delete_issue(self, number: int) -> None: ...
 
+    async def link(self, number: int, *, blocker: int = 0, child: int = 0) -> None: ...
+
+    async def close(self, number: int, *, reason: str) -> None: ...
+
     async def check(self, sha: Sha, name: str, state: CheckState) -> None: ...
 
     async def review(self, number: int, *, author: str, state: ReviewState, sha: Sha, body: str) -> int: ...
@@ -91,6 +95,13 @@ class FakeStage:
 
     async def delete_issue(self, number: int) -> None:
         self._fake.delete_issue(PROJECT, number)
+
+    async def link(self, number: int, *, blocker: int = 0, child: int = 0) -> None:
+        named = {name: TaskKey(PROJECT, key) for name, key in (("blocker", blocker), ("child", child)) if key}
+        self._fake.link(PROJECT, number, **named)
+
+    async def close(self, number: int, *, reason: str) -> None:
+        self._fake.set_open(PROJECT, number, is_open=False, closed_as=Standing(reason))
 
     async def check(self, sha: Sha, name: str, state: CheckState) -> None:
         self._fake.add_check(PROJECT, sha, name, state)
@@ -163,7 +174,7 @@ class LocalStage:
             sleep=self.clock.sleep,
         )
 
-    async def close(self) -> None:
+    async def shut(self) -> None:
         await self.client.close()
         for person in self._people.values():
             await person.aclose()
@@ -191,6 +202,14 @@ class LocalStage:
 
     async def delete_issue(self, number: int) -> None:
         self.local.delete_issue(PROJECT, number)
+
+    async def link(self, number: int, *, blocker: int = 0, child: int = 0) -> None:
+        other = (await self._ask("crew", "GET", f"/issues/{blocker or child}"))["id"]
+        path, name = ("/dependencies/blocked_by", "issue_id") if blocker else ("/sub_issues", "sub_issue_id")
+        await self._ask("crew", "POST", f"/issues/{number}{path}", {name: other})
+
+    async def close(self, number: int, *, reason: str) -> None:
+        await self._ask("crew", "PATCH", f"/issues/{number}", {"state": "closed", "state_reason": reason})
 
     async def check(self, sha: Sha, name: str, state: CheckState) -> None:
         pending = {"status": "in_progress"}
@@ -238,7 +257,7 @@ async def local_stage(folder: Path) -> AsyncIterator[LocalStage]:
         try:
             yield stage
         finally:
-            await stage.close()
+            await stage.shut()
     finally:
         local.close()
 

@@ -3,7 +3,10 @@
 import pytest
 
 from nightcrew.core.errors import Invalid, Missing
-from nightcrew.core.model.issue import Permission
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.dependency import LinkedIssue
+from nightcrew.core.model.issue import Permission, Standing
+from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.tracker import LabelSpec
 from tests.contract.forge_stage import BOT, PROJECT, Stage, minute, staged
 
@@ -73,9 +76,48 @@ async def test_updated_issues_are_newest_first_in_any_state_and_include_the_know
     assert [issue.number for issue in again] == [old, new, middle]
 
 
-async def test_a_pull_request_is_no_issue(stage):
+async def test_a_pull_request_asked_for_by_its_number_is_seen_as_an_issue(stage):
+    number = await pull_of(stage)
+    seen = await stage.forge.fetch_issue(PROJECT, number)
+    assert (seen.number, seen.title, seen.is_pull, seen.standing) == (number, "A change", True, Standing.OPEN)
+    await stage.forge.set_pull_open(PROJECT, number, is_open=False)
+    assert (await stage.forge.fetch_issue(PROJECT, number)).standing is Standing.NOT_PLANNED
+    await stage.forge.set_pull_open(PROJECT, number, is_open=True)
+    sha = (await stage.forge.fetch_pull(PROJECT, number)).head_sha
+    merge = stage.forge.merge_pull
+    await merge(PROJECT, number, sha=sha, method=MergeMethod.SQUASH, title="A change", message="")
+    assert (await stage.forge.fetch_issue(PROJECT, number)).standing is Standing.COMPLETED
+
+
+async def test_what_an_issue_is_linked_to(stage: Stage) -> None:
+    one, two, three = [await stage.open_issue() for _ in range(3)]
+    plain = await stage.forge.fetch_issue(PROJECT, one)
+    assert (plain.is_pull, plain.blockers, plain.children) == (False, 0, 0)
+    assert await stage.forge.list_blockers(PROJECT, one) == await stage.forge.list_children(PROJECT, one) == ()
+    await stage.link(one, blocker=two)
+    await stage.link(one, child=three)
+    linked = await stage.forge.fetch_issue(PROJECT, one)
+    assert (linked.blockers, linked.children) == (1, 1)
+    blocker, child = (
+        LinkedIssue(TaskKey(PROJECT, two), Standing.OPEN),
+        LinkedIssue(TaskKey(PROJECT, three), Standing.OPEN),
+    )
+    assert await stage.forge.list_blockers(PROJECT, one) == (blocker,)
+    assert await stage.forge.list_children(PROJECT, one) == (child,)
+    assert await stage.forge.list_blockers(PROJECT, one) is await stage.forge.list_blockers(PROJECT, one)
     with pytest.raises(Missing):
-        await stage.forge.fetch_issue(PROJECT, await pull_of(stage))
+        await stage.forge.list_children(PROJECT, 4711)
+
+
+@pytest.mark.parametrize("standing", [Standing.COMPLETED, Standing.NOT_PLANNED, Standing.DUPLICATE])
+async def test_how_an_issue_was_closed(stage, standing):
+    one, two = await stage.open_issue(), await stage.open_issue()
+    await stage.link(one, blocker=two)
+    await stage.close(two, reason=standing.value)
+    assert (await stage.forge.fetch_issue(PROJECT, two)).standing is standing
+    assert [link.standing for link in await stage.forge.list_blockers(PROJECT, one)] == [standing]
+    await stage.forge.set_issue_open(PROJECT, two, is_open=True)
+    assert [link.standing for link in await stage.forge.list_blockers(PROJECT, one)] == [Standing.OPEN]
 
 
 async def test_what_is_not_there_is_missing(stage):

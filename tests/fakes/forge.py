@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from nightcrew.core.errors import Conflict, Invalid, Missing
-from nightcrew.core.ids import Sha
-from nightcrew.core.model.issue import GHOST, Comment, Issue, Permission
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.dependency import LinkedIssue
+from nightcrew.core.model.issue import GHOST, Comment, Issue, Permission, Standing
 from nightcrew.core.model.pull import (
     Check,
     CheckState,
@@ -57,9 +58,21 @@ class FakeForge(ForgeState):
     async def fetch_issue(self, project: str, number: int) -> Issue:
         with self._call("fetch_issue", project):
             thread = self.thread(project, number)
-            if thread.pull is not None:
-                raise Missing(f"{project}#{number} is a pull request")
-            return thread.issue
+            if thread.pull is None:
+                return thread.issue
+            closed_as = Standing.COMPLETED if thread.pull.is_merged else Standing.NOT_PLANNED
+            return self._same(("issue", project, number), replace(thread.issue, is_pull=True, closed_as=closed_as))
+
+    async def list_blockers(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
+        with self._call("list_blockers", project):
+            return self._same(("blockers", project, number), self._linked(self.thread(project, number).blockers))
+
+    async def list_children(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
+        with self._call("list_children", project):
+            return self._same(("children", project, number), self._linked(self.thread(project, number).children))
+
+    def _linked(self, keys: list[TaskKey]) -> tuple[LinkedIssue, ...]:
+        return tuple(LinkedIssue(key, self.thread(key.project, key.number).issue.standing) for key in keys)
 
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         with self._call("list_comments", project):

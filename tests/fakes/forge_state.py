@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from nightcrew.core.errors import Invalid, Missing, PortError
-from nightcrew.core.ids import Sha
-from nightcrew.core.model.issue import Comment, Issue, Permission
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.issue import Comment, Issue, Permission, Standing
 from nightcrew.core.model.pull import Check, CheckState, Pull, Remark, Required, Review, ReviewState
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
@@ -45,6 +45,8 @@ class Thread:
     requested: set[str] = field(default_factory=set)
     conflicts: bool = False
     mergeable_known: bool = True
+    blockers: list[TaskKey] = field(default_factory=list)
+    children: list[TaskKey] = field(default_factory=list)
     trouble: dict[Sha, str] = field(default_factory=dict)
     """What is said of single heads (`dirty`, `behind`)."""
 
@@ -156,7 +158,26 @@ class ForgeState:
         if left != thread.issue.labels:
             self._touch(thread, labels=left)
 
-    def set_open(self, slug: str, number: int, *, is_open: bool, actor: str = "ada") -> None:
+    def link(self, slug: str, number: int, *, blocker: TaskKey | None = None, child: TaskKey | None = None) -> None:
+        """Someone links the issue to one that blocks it, or to a sub-issue of it."""
+        thread = self.thread(slug, number)
+        thread.blockers += [blocker] if blocker is not None else []
+        thread.children += [child] if child is not None else []
+        self._count_links(thread)
+
+    def unlink(self, slug: str, number: int, key: TaskKey) -> None:
+        thread = self.thread(slug, number)
+        thread.blockers, thread.children = (
+            [one for one in held if one != key] for held in (thread.blockers, thread.children)
+        )
+        self._count_links(thread)
+
+    def _count_links(self, thread: Thread) -> None:
+        self._touch(thread, blockers=len(thread.blockers), children=len(thread.children))
+
+    def set_open(
+        self, slug: str, number: int, *, is_open: bool, actor: str = "ada", closed_as: Standing = Standing.COMPLETED
+    ) -> None:
         thread = self.thread(slug, number)
         if thread.pull is not None:
             if thread.pull.is_merged and is_open:
@@ -165,7 +186,7 @@ class ForgeState:
         if thread.issue.is_open != is_open:
             if is_open:
                 thread.reopened.append(actor)
-            self._touch(thread, is_open=is_open)
+            self._touch(thread, is_open=is_open, closed_as=closed_as)
 
     def edit_issue(self, slug: str, number: int, **text: str) -> None:
         """Its author, or somebody with write access, changes `title` or `body`."""
@@ -226,7 +247,9 @@ class ForgeState:
         project.next_number += 1
         slug = project.repository.slug
         project.threads[number] = thread = Thread(
-            Issue(number, title, body, (), True, author, now, now, url=f"{project.url}#{number}")
+            Issue(
+                number, title, body, (), True, author, now, now, url=f"{project.url}#{number}", blockers=0, children=0
+            )
         )
         for name in labels:
             self.label(slug, number, name, actor=author)

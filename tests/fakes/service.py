@@ -227,6 +227,12 @@ class FakeService:
             raise Conflict(f"{key} is not blocked; it is {task.status.value}")
         return self._say(replace(task, status=Status.NEW, block=None), kind="task.unblocked", words=f"{key} goes on")
 
+    async def start_task(self, key: TaskKey) -> Answer:
+        task = self._change(key)
+        if task.status not in (Status.NEW, Status.ROUTED):
+            raise Conflict(f"{key}: it is {task.status.value}: it has started")
+        return self._say(replace(task, waived=True), kind="task.waived", words=f"{key} starts whatever it depends on")
+
     async def close_task(self, key: TaskKey) -> Answer:
         task = self._change(key)
         self._end_runs(key)

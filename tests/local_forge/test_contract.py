@@ -10,7 +10,7 @@ from tests.local_forge.world import World
 from tests.openapi import DESCRIPTION, load_contract
 
 # Operations of the description that the forge does not offer: nothing in Nightcrew asks for them.
-NOT_OFFERED = re.compile(r"^(projects|apps|activity)/|dependenc|sub-issue|get-content|^repos/merge$|re-run-job-for")
+NOT_OFFERED = re.compile(r"^(projects|apps|activity)/|get-content|^repos/merge$|re-run-job-for")
 
 
 def test_every_operation_is_offered_or_named_as_not_offered(world: World):

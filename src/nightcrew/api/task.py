@@ -124,6 +124,12 @@ async def unblock_task(service: Port, key: Key) -> Json:
     return render_answer(await service.unblock_task(key))
 
 
+@router.post(_ONE + "/start", response_model=schema.AnswerBody, responses=_DONE)
+async def start_task(service: Port, key: Key) -> Json:
+    """Have it start although it depends on issues that are not closed as completed."""
+    return render_answer(await service.start_task(key))
+
+
 @router.post(_ONE + "/close", response_model=schema.AnswerBody, responses=_DONE)
 async def close_task(service: Port, key: Key) -> Json:
     """Close the issue without merging; a run at work is ended, its work kept."""

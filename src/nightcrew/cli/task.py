@@ -15,6 +15,7 @@ _VERBS = {
     "retry": "start anew with the counters at zero; work on the branch is kept",
     "stop": "end the run at work and block the task; its work is kept",
     "unblock": "let a blocked task go on",
+    "start": "start a task without waiting for the issues that it depends on",
     "close": "close the issue without merging; a run at work is ended, its work kept",
 }
 

@@ -31,11 +31,13 @@ from nightcrew.core.model.settings import (
     CheckCommand,
     ClaimMode,
     CommitSettings,
+    DependencySettings,
     Intake,
     MergeMethod,
     MergeMode,
     MergeSettings,
     MergeStrategy,
+    ParentMode,
     ProjectSettings,
     PromptBudget,
     ReviewAllow,
@@ -48,6 +50,7 @@ _PROJECT = ProjectSettings("owner/name")
 _MERGE = MergeSettings()
 _REVIEW = ReviewSettings()
 _COMMIT = CommitSettings()
+_DEPENDENCY = DependencySettings()
 _PROMPT = PromptBudget()
 _CHECK_TIMEOUT_S = CheckCommand("", ()).timeout_s
 _SETUP_TIMEOUT_S = SetupCommand(()).timeout_s
@@ -89,6 +92,15 @@ class ReviewKeys(Section):
         "Who may review: `other_agent`, or also `other_model` of the agent that wrote the change.", _REVIEW.allow
     )
     attempts: Count = key("Reviewer runs that may fail before the task is blocked.", _REVIEW.attempts, ge=1, le=10)
+
+
+class DependencyKeys(Section):
+    """What follows from links between issues. A task always waits for those that it depends on."""
+
+    parent: ParentMode = key(
+        "What becomes of an issue whose sub-issues are all closed: `run` works on it, `close` closes it.",
+        _DEPENDENCY.parent,
+    )
 
 
 class CommitKeys(Section):
@@ -182,6 +194,7 @@ class ProjectKeys(Section):
     merge: MergeKeys = key("When and how a pull request is merged.", MergeKeys())
     review: ReviewKeys = key("Who reviews, and how often.", ReviewKeys())
     reactions: ReactionKeys = key("What is done by itself about events on a pull request.", ReactionKeys())
+    dependencies: DependencyKeys = key("What follows from links between issues.", DependencyKeys())
     commit: CommitKeys = key("How commits are written.", CommitKeys())
     prompt: PromptKeys = key("Characters that each part of a prompt may take.", PromptKeys())
     checks: Checks = key("Commands that Nightcrew runs as CI.", ())

@@ -142,6 +142,7 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         },
         "review": {"cycles": review.cycles, "allow": review.allow.value, "attempts": review.attempts},
         "reactions": _reactions(project.reactions),
+        "dependencies": {"parent": project.dependencies.parent.value},
         "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
         "prompt": {
             part: getattr(project.prompt, part)

@@ -1,5 +1,6 @@
-"""Commands that people write into comments: `/retry`, `/block why`, `/unblock`, `/close`, `/stop`, `/agent NAME`,
-`/model NAME`. Text in, values out. What each asks for is in `step/asked`; that each counts once, in the store.
+"""Commands that people write into comments: `/retry`, `/block why`, `/unblock`, `/start`, `/close`, `/stop`,
+`/agent NAME`, `/model NAME`. Text in, values out. What each asks for is in `step/asked`; that each counts once, in the
+store.
 
 A command stands alone at the start of a line. In code, quotes and hidden comments it is text: people quote commands
 when they talk about them, and copied text must not act.
@@ -13,7 +14,8 @@ from enum import Enum
 
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Observed
-from nightcrew.core.neutral import one_line, strip_hidden
+from nightcrew.core.neutral import one_line
+from nightcrew.core.prose import read_lines
 
 
 class Verb(Enum):
@@ -26,11 +28,11 @@ class Verb(Enum):
     STOP = "stop"
     AGENT = "agent"
     MODEL = "model"
+    START = "start"
 
 
 _NEEDS_NAME = frozenset({Verb.AGENT, Verb.MODEL})
 _LINE = re.compile(r" {0,3}/([a-z]+)(?:[ \t]+(\S.*?))?[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}")
 
 
@@ -99,24 +101,8 @@ def is_only_commands(body: str) -> bool:
 
 def _read(body: str) -> Iterator[tuple[str, Command | None]]:
     """The lines of a comment as its reader sees them, each with the command that it is."""
-    visible, _hidden = strip_hidden(body)
-    fence = ""
-    after_blank = True
-    for line in visible.splitlines():
-        mark = _FENCE.match(line)
-        if fence:
-            # Whatever stands behind an open fence is code, even if it is never closed: a reader sees it so.
-            if mark and mark[1].startswith(fence) and not line.strip().strip(mark[1][0]):
-                fence = ""
-            yield line, None
-            continue
-        if mark:
-            fence = mark[1]
-            yield line, None
-            continue
-        is_code = line.startswith(("    ", "\t")) and after_blank
-        after_blank = not line.strip()
-        yield line, None if is_code else _parse_line(line)
+    for line, is_words in read_lines(body):
+        yield line, _parse_line(line) if is_words else None
 
 
 def _parse_line(line: str) -> Command | None:

@@ -30,6 +30,7 @@ from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.policy.budgeting import cut_deadline, over_budget, spent_by
 from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_claim, under_claim
+from nightcrew.core.policy.depending import find_circles
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.reason import Wait
@@ -106,8 +107,8 @@ def is_exclusive(action: Action) -> bool:
 
 
 def allocate(world: World) -> Allowance:
-    """What is global: run slots left over by runs that live or are being started, whose turn it is, and which bases
-    a merge is under way on."""
+    """What is global: run slots left over by runs that live or are being started, whose turn it is, which bases a
+    merge is under way on, and which tasks wait for themselves."""
     slots = Slots(
         world.settings.limits.max_runs,
         {slug: settings.max_runs for slug, settings in world.settings.projects.items()},
@@ -125,7 +126,7 @@ def allocate(world: World) -> Allowance:
     merging = frozenset(
         (action.task.project, action.base_ref) for action in world.in_flight if isinstance(action, MergePull)
     )
-    return Allowance(slots, world.last_agent, merging)
+    return Allowance(slots, world.last_agent, merging, find_circles(world))
 
 
 def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> Stage:

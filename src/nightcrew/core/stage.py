@@ -1,8 +1,10 @@
 """The values that deciding about one task hands around: what all tasks share, and the step that comes out."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from nightcrew.core.actions import Action, MoveStatus
+from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.issue import Issue
@@ -15,12 +17,14 @@ from nightcrew.core.reason import Wait
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What all tasks share, as far as it is left: run slots, the agent that round robin chose last, and the bases
-    (project and branch) on which a merge is under way."""
+    """What all tasks share, as far as it is left: run slots, the agent that round robin chose last, the bases
+    (project and branch) on which a merge is under way, and the tasks that wait for themselves, each with the way
+    round."""
 
     slots: Slots
     last_agent: str = ""
     merging: frozenset[tuple[str, str]] = frozenset()
+    circles: Mapping[TaskKey, tuple[TaskKey, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

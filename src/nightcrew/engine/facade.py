@@ -22,7 +22,7 @@ from nightcrew.core.step.asked import answer_command
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.effect.filing import file_issue
 from nightcrew.engine.effect.means import Means, subject
-from nightcrew.engine.effect.status import vouch
+from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.reading import Reader
 from nightcrew.engine.view.record import PAUSED
@@ -141,6 +141,9 @@ class Facade:
     async def unblock_task(self, key: TaskKey) -> Answer:
         return await self._obey(key, Command(Verb.UNBLOCK))
 
+    async def start_task(self, key: TaskKey) -> Answer:
+        return await self._obey(key, Command(Verb.START))
+
     async def close_task(self, key: TaskKey) -> Answer:
         await self._task(key)
         tracker = self._means.forge(key).tracker
@@ -227,6 +230,8 @@ class Facade:
             settlement, words, _ = action
             if command.verb is Verb.RETRY and settlement is Settlement.DONE:
                 await vouch(self._means, key)
+            if command.verb is Verb.START and settlement is Settlement.DONE:
+                return await self._waive(task)
             if settlement is Settlement.REFUSED:
                 raise Conflict(f"{key}: {words}")
             return Answer(False, f"{key}: {words}")
@@ -235,6 +240,13 @@ class Facade:
         if not isinstance(outcome, Done):
             raise Conflict(f"{key} could not be moved to {target.value}: {outcome.why}")
         return Answer(True, f"{key} is {target.value}")
+
+    async def _waive(self, task: Task) -> Answer:
+        if task.waived:
+            return Answer(False, f"{task.key} waits for no other issue already")
+        await waive(self._means, task.key)
+        self._after(task.key)
+        return Answer(True, f"{task.key} starts whatever it depends on")
 
     async def _task(self, key: TaskKey) -> Task:
         task = await self._means.task(key)

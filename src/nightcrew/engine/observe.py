@@ -19,6 +19,7 @@ from nightcrew.engine.awake import Awake
 from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.comment import CommentView
+from nightcrew.engine.view.dependency import DependencyView
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.look import look_at
 from nightcrew.engine.view.memory import ProjectMemory
@@ -30,6 +31,7 @@ from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
 from nightcrew.engine.view.world import project_world
+from nightcrew.ports.tracker import Tracker
 
 PATIENCE_S = 3.0
 """How long a look waits for slow projects. They are read on beside it, and are in the next look."""
@@ -205,6 +207,10 @@ class Observer:
             self._programs = (now, seen)
         return self._programs[1]
 
+    def _find_tracker(self, slug: str) -> tuple[str, Tracker] | None:
+        spelled = next((known for known in self._settings.projects if known.casefold() == slug.casefold()), None)
+        return None if spelled is None else (spelled, self._ports.forge_of(self._settings, spelled).tracker)
+
     def _memory(self, slug: str) -> ProjectMemory:
         ports, project = self._ports, self._settings.projects[slug]
         forge = ports.forge_of(self._settings, slug)
@@ -215,6 +221,7 @@ class Observer:
             reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
             issues=issues,
             comments=CommentView(forge.tracker, issues, slug),
+            needs=DependencyView(forge.tracker, issues, ports.clock, slug, find_project=self._find_tracker),
             pulls=PullReader(
                 forge.scm,
                 ports.workspace,

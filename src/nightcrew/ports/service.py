@@ -168,6 +168,10 @@ class Service(Protocol):
 
     async def unblock_task(self, key: TaskKey) -> Answer: ...
 
+    async def start_task(self, key: TaskKey) -> Answer:
+        """Have it start although it depends on issues that are not closed as completed. Conflict once it has."""
+        ...
+
     async def close_task(self, key: TaskKey) -> Answer:
         """Close the issue without merging; a run at work is ended, its work kept."""
         ...

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import Comment, Issue, Permission
 
 
@@ -19,10 +20,10 @@ class LabelSpec:
 class Tracker(Protocol):
     """Issues, labels and comments of a project (`owner/repo`).
 
-    Reads never return pull requests as issues, follow all pages, and are whole or raise: a failed or cut list is never
-    a shorter list. Reads whose answer has not changed cost no counted request and return the very same object again.
-    Errors: Unavailable (with retry_at where told), Denied, Missing, Invalid, Conflict, OutcomeUnknown (writes only:
-    sent, and no answer).
+    Lists never have pull requests among issues. Reads follow all pages, and are whole or raise: a failed or cut list is
+    never a shorter list. Reads whose answer has not changed cost no counted request and return the very same object
+    again. Errors: Unavailable (with retry_at where told), Denied, Missing, Invalid, Conflict, OutcomeUnknown (writes
+    only: sent, and no answer).
     """
 
     async def fetch_login(self) -> str:
@@ -38,7 +39,17 @@ class Tracker(Protocol):
         ...
 
     async def fetch_issue(self, project: str, number: int) -> Issue:
-        """One issue. Missing if it is deleted, transferred away, or not visible."""
+        """One issue, or a pull request seen as one (`is_pull`). Missing if it is deleted, transferred away, or not
+        visible."""
+        ...
+
+    async def list_blockers(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
+        """The issues that this one is linked to as blocked by, of other repositories too, open or not. Missing where
+        the forge has no such links (or there is no such issue)."""
+        ...
+
+    async def list_children(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
+        """Its sub-issues, open or not. Missing as with `list_blockers`."""
         ...
 
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:

@@ -135,6 +135,9 @@ class OfflineService:
     async def unblock_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be unblocked")
 
+    async def start_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be started")
+
     async def close_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be closed")
 

@@ -162,6 +162,7 @@ def _render(task: Task) -> dict[str, Value]:
         "updates": task.updates,
         "conflicts": task.conflicts,
         "conflict": render_optional_json(task.conflict),
+        "waived": task.waived,
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -196,6 +197,7 @@ def _parse(row: Row) -> Task:
         updates=row["updates"],
         conflicts=row["conflicts"],
         conflict=parse_optional_json(BaseConflict, row["conflict"]),
+        waived=bool(row["waived"]),
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

@@ -22,8 +22,8 @@ TIMED = frozenset({"cooling", "running", "retrying"})
 SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
-        "draining", "gate_waits", "issue_unknown", "merge_turn", "pull_unknown", "session_unknown", "slot",
-        "vouch_unknown",
+        "dependencies_unknown", "depends", "draining", "gate_waits", "issue_unknown", "merge_turn", "pull_unknown",
+        "session_unknown", "slot", "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(
@@ -32,6 +32,9 @@ PERSONS = frozenset(
         "no_reviewer", "not_vouched", "paused", "project_inactive", "reopened",
     }
 )  # fmt: skip
+
+# What a person put right by what they did to a pull request or to links, which ends the block by itself.
+PUT_RIGHT = frozenset({"pull_closed", "base_changed", "dependency_circle", "dependency_not_planned"})
 
 
 class Broken(AssertionError):
@@ -98,7 +101,7 @@ def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
             if action.command is not None:
                 return
             block = sim.tasks[number].block
-            if block is not None and block.code in ("pull_closed", "base_changed"):
+            if block is not None and block.code in PUT_RIGHT:
                 return
             answered_at = sim.answers.get(number)
             answered = block is not None and block.at is not None and answered_at is not None and answered_at > block.at

@@ -25,13 +25,14 @@ class TellPerson:
 @dataclass(frozen=True, slots=True)
 class AnswerCommand:
     """Settle a command that moves nothing: put `label` on the issue in the place of others of its kind (`agent:`,
-    `model:`), if it has one, and record what came of it. `vouch` as with `MoveStatus`."""
+    `model:`), if it has one, and record what came of it. `vouch` and `waive` as with `MoveStatus`."""
 
     task: TaskKey
     command: SettledCommand
     why: str
     label: str = ""
     vouch: bool = False
+    waive: bool = False
 
     @property
     def key(self) -> str:

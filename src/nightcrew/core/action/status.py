@@ -30,7 +30,8 @@ class AdoptIssue:
 @dataclass(frozen=True, slots=True)
 class MoveStatus:
     """Change the status: row and event, then the labels. `block` is set with BLOCKED. `reset` starts the counting of
-    attempts and cycles anew (a person asked for it); `vouch` says that they ask for the issue's text as it is now.
+    attempts and cycles anew (a person asked for it); `vouch` says that they ask for the issue's text as it is now,
+    `waive` that they want it started whatever it depends on.
     `command` is recorded as settled with the row, `sent` as what is sent to the agent by it."""
 
     task: TaskKey
@@ -41,6 +42,7 @@ class MoveStatus:
     block: Block | None = None
     reset: bool = False
     vouch: bool = False
+    waive: bool = False
     command: SettledCommand | None = None
     sent: tuple[ReactionKey, ...] = ()
 

@@ -24,9 +24,21 @@ class Permission(Enum):
         return self in (Permission.WRITE, Permission.MAINTAIN, Permission.ADMIN)
 
 
+class Standing(Enum):
+    """Whether an issue is open, or how it was closed. A merged pull request is completed, one closed without a merge
+    is not planned."""
+
+    OPEN = "open"
+    COMPLETED = "completed"
+    NOT_PLANNED = "not_planned"
+    DUPLICATE = "duplicate"
+
+
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue, never a pull request. `body` is the raw Markdown, empty if none. Times are aware UTC."""
+    """An issue, or (`is_pull`, only where one is asked for by its number) a pull request seen as one. `body` is the raw
+    Markdown, empty if none. Times are aware UTC. `closed_as` counts where it is closed. `blockers` and `children` are
+    how many issues it is linked to as blocked by, and as sub-issues, open or not; None: the forge does not say."""
 
     number: int
     title: str
@@ -38,6 +50,14 @@ class Issue:
     updated_at: datetime
     comment_count: int = 0
     url: str = ""
+    closed_as: Standing = Standing.COMPLETED
+    blockers: int | None = None
+    children: int | None = None
+    is_pull: bool = False
+
+    @property
+    def standing(self) -> Standing:
+        return Standing.OPEN if self.is_open else self.closed_as
 
     def has_label(self, name: str) -> bool:
         return name.strip().lower() in {label.lower() for label in self.labels}

@@ -186,6 +186,18 @@ class Budget:
     cost_usd: float | None = None
 
 
+class ParentMode(Enum):
+    """What becomes of an issue whose sub-issues are all closed: it is worked on itself, or closed."""
+
+    RUN = "run"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySettings:
+    parent: ParentMode = ParentMode.RUN
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectSettings:
     """One repository that Nightcrew looks after."""
@@ -206,6 +218,7 @@ class ProjectSettings:
     merge: MergeSettings = MergeSettings()
     review: ReviewSettings = ReviewSettings()
     reactions: ReactionSettings = ReactionSettings()
+    dependencies: DependencySettings = DependencySettings()
     commit: CommitSettings = CommitSettings()
     prompt: PromptBudget = PromptBudget()
     checks: tuple[CheckCommand, ...] = ()

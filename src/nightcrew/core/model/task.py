@@ -36,7 +36,8 @@ class Task:
     what was said before is not about it. `vouched` is the mark of the text that someone with write access asked for.
     `moving_over` are the statuses that moves whose labels are not yet right (`moving_to`) went through: their labels
     are Nightcrew's own, any other is a person's. Since the last reset, `updates` times the engine brought the base into
-    the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now."""
+    the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now. `waived`: a
+    person said that it is to start whatever it depends on."""
 
     key: TaskKey
     title: str
@@ -65,6 +66,7 @@ class Task:
     updates: int = 0
     conflicts: int = 0
     conflict: BaseConflict | None = None
+    waived: bool = False
 
     @property
     def passed_over(self) -> tuple[Status, ...]:

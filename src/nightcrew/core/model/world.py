@@ -10,6 +10,7 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import Reaction
@@ -29,7 +30,8 @@ class TaskView:
     comments that are not settled, oldest first; `last_command` is the newest that was answered. `vouched` is whether
     the issue's text is what someone with write access asked for, or its author's own who has it; `reopened_by_writer`
     is looked for only where the task is done and its issue open. `reactions` is what is on record of them; `delivered`
-    names what people said that a run was given."""
+    names what people said that a run was given. `needs` is what it waits for before it starts, only looked for while
+    it may start or waits for one of them."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -45,6 +47,7 @@ class TaskView:
     reopened_by_writer: Observed[bool] = Known(True)
     reactions: tuple[Reaction, ...] = ()
     delivered: frozenset[str] = frozenset()
+    needs: Observed[tuple[Dependency, ...]] = Known(())
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""

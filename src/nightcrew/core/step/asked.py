@@ -9,6 +9,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import TaskView, World
+from nightcrew.core.policy.depending import HELD_CODES
 
 LABEL_LENGTH = 50
 """Of a label on GitHub, at most."""
@@ -57,7 +58,10 @@ def answer_command(
         case Verb.UNBLOCK if task.status is not Status.BLOCKED:
             return Settlement.REFUSED, f"it is {task.status.value}, not blocked", ""
         case Verb.UNBLOCK:
-            return _move(task, unblock_target(task), f"{who} unblocked it")
+            # Who lets a task go on that waits for another does not want it to wait for that again.
+            return _move(task, unblock_target(task), f"{who} unblocked it", waive=_is_held(task))
+        case Verb.START:
+            return _start(task, who)
         case Verb.CLOSE:
             return FinishTask(task.key, task.status, merged=False, why=f"{who} closed it")
         case Verb.AGENT:
@@ -78,6 +82,7 @@ def _obey(task: Task, given: GivenCommand, agents: tuple[str, ...], *, now: date
             block=answer.block,
             reset=answer.reset,
             vouch=answer.vouch,
+            waive=answer.waive,
             command=_settled(task, given, Settlement.DONE, "done", now=now),
         )
     if isinstance(answer, FinishTask):
@@ -101,8 +106,22 @@ def _choose(kind: str, name: str) -> tuple[Settlement, str, str]:
     return Settlement.DONE, f"the label {label} is set; it holds from the next run on", label
 
 
-def _move(task: Task, target: Status, why: str) -> MoveStatus:
-    return MoveStatus(task.key, task.status, target, Evidence.PERSON, why, reset=True, vouch=True)
+def _start(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:
+    if task.status is Status.BLOCKED and _is_held(task):
+        return _move(task, unblock_target(task), f"{who} asked to start it whatever it depends on", waive=True)
+    if task.status is Status.BLOCKED:
+        return Settlement.REFUSED, "it is blocked for another reason than what it depends on; unblock it", ""
+    if task.status not in (Status.NEW, Status.ROUTED) or task.pull is not None:
+        return Settlement.REFUSED, f"it is {task.status.value}: it has started", ""
+    return Settlement.DONE, "it starts whatever it depends on", ""
+
+
+def _is_held(task: Task) -> bool:
+    return task.block is not None and task.block.code in HELD_CODES
+
+
+def _move(task: Task, target: Status, why: str, *, waive: bool = False) -> MoveStatus:
+    return MoveStatus(task.key, task.status, target, Evidence.PERSON, why, reset=True, vouch=True, waive=waive)
 
 
 def _block(task: Task, block: Block) -> MoveStatus:
@@ -116,7 +135,8 @@ def _settle(
     why = f"{given.author}: {given.command}: {words}"
     # Who wants it again has read what it says now, also where nothing else is to be done.
     vouch = settlement is Settlement.DONE and given.command.verb is Verb.RETRY
-    return AnswerCommand(task.key, settled, why, label, vouch)
+    waive = settlement is Settlement.DONE and given.command.verb is Verb.START
+    return AnswerCommand(task.key, settled, why, label, vouch, waive)
 
 
 def _settled(task: Task, given: GivenCommand, settlement: Settlement, words: str, *, now: datetime) -> SettledCommand:

@@ -1,9 +1,10 @@
 """`blocked`: a person has to act. An answer to a question, or a merge by hand, lets it go on."""
 
 from nightcrew.core.actions import FinishTask, MoveStatus
-from nightcrew.core.known import Known
+from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Evidence, Status
-from nightcrew.core.model.task import Block
+from nightcrew.core.model.task import Block, Task
+from nightcrew.core.policy.depending import HELD_CODES, why_held
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on
 
@@ -18,10 +19,12 @@ def step_blocked(case: Case) -> Stage:
     if _is_put_right(case):
         why = "its pull request is open again, on the branch that it was made for"
         return act_on(MoveStatus(task.key, task.status, Status.NEEDS_REVIEW, Evidence.PERSON, why, reset=True))
+    if reason is not None and reason.code in HELD_CODES and not isinstance(_held(case), Block):
+        why = "what it depends on was put right"
+        return act_on(MoveStatus(task.key, task.status, _where_to(task), Evidence.PERSON, why))
     if reason is not None and reason.answerable and case.view.answered:
-        target = Status.ROUTED if task.route is not None else Status.NEW
         why = "a person with write access answered"
-        return act_on(MoveStatus(task.key, task.status, target, Evidence.PERSON, why, reset=True))
+        return act_on(MoveStatus(task.key, task.status, _where_to(task), Evidence.PERSON, why, reset=True))
     return Stage(wait=wait_for_person(reason))
 
 
@@ -34,6 +37,17 @@ def wait_for_person(reason: Block | None) -> Wait:
         else "Put it right and set status:new or status:routed, or use `nightcrew task retry` or `unblock`."
     )
     return Wait("blocked", words, next_step)
+
+
+def _where_to(task: Task) -> Status:
+    return Status.ROUTED if task.route is not None else Status.NEW
+
+
+def _held(case: Case) -> Wait | Block | None:
+    """Why it would still be held; not known while what it depends on cannot be read."""
+    needs = case.view.needs
+    unread = isinstance(needs, Unknown) or any(isinstance(need.standing, Unknown) for need in needs.value)
+    return case.task.block if unread else why_held(case.view, case.allowance.circles)
 
 
 def _is_put_right(case: Case) -> bool:

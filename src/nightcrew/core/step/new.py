@@ -4,6 +4,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.policy.routing import choose_route
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block
+from nightcrew.core.step.held import hold_for_others
 
 
 def step_new(case: Case) -> Stage:
@@ -12,6 +13,9 @@ def step_new(case: Case) -> Stage:
         return Stage(wait=case.paused)
     if case.unvouched is not None:
         return Stage(wait=case.unvouched)
+    held = hold_for_others(case)
+    if held is not None:
+        return held
     why_full = case.allowance.slots.why_full(case.settings.slug, case.world.settings.router.agent)
     answer = choose_route(case.world, case.view, case.issue, after=case.allowance.last_agent, why_no_slot=why_full)
     if isinstance(answer, Wait):

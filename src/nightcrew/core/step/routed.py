@@ -9,6 +9,7 @@ from nightcrew.core.policy.retrying import out_of_attempts
 from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute, route_by_hand
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.held import hold_for_others
 from nightcrew.core.step.pull_end import follow_pull_end
 
 
@@ -21,6 +22,9 @@ def step_routed(case: Case) -> Stage:
         return Stage(wait=case.paused)
     if case.unvouched is not None:
         return Stage(wait=case.unvouched)
+    held = hold_for_others(case)
+    if held is not None:
+        return held
     if case.issue.has_label(NO_AGENT_LABEL):
         return wait_for("no_agent", f"the label {NO_AGENT_LABEL!r} keeps agents away", "Take the label off.")
     spent = out_of_attempts(case.view, case.settings.attempts)

@@ -4,7 +4,7 @@ from nightcrew.core.actions import ActionOutcome, AnswerCommand, Done, PassComme
 from nightcrew.core.command import Settlement
 from nightcrew.core.errors import Denied, Invalid
 from nightcrew.engine.effect.means import Means, subject
-from nightcrew.engine.effect.status import vouch
+from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.ports.tracker import LabelSpec
 
@@ -23,6 +23,8 @@ async def answer_command(means: Means, action: AnswerCommand) -> ActionOutcome:
             command = command.refused(words, at=means.ports.clock.now())
     if action.vouch:
         await vouch(means, action.task)
+    if action.waive and not (await means.task(action.task)).waived:
+        await waive(means, action.task)
     kind = "command.ignored" if command.settlement is Settlement.IGNORED else "command.answered"
     event = means.event(
         kind, action.why, task=action.task, comment=command.comment, by=command.author, answer=command.words

@@ -19,6 +19,7 @@ from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
+from nightcrew.core.policy.depending import HELD_CODES
 from nightcrew.core.policy.noticing import notice_of_block
 from nightcrew.core.policy.retrying import is_interrupted
 from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
@@ -87,7 +88,7 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
     vouched = await read_mark(means, task.key) if action.vouch else ""
 
     def change(stored: Task) -> Task:
-        changed = replace(stored, block=block, vouched=vouched or stored.vouched)
+        changed = replace(stored, block=block, vouched=vouched or stored.vouched, waived=stored.waived or action.waive)
         if action.evidence is Evidence.CHANGES_REQUESTED and not action.sent:
             changed = replace(changed, cycles=stored.cycles + 1)
         if last:
@@ -151,6 +152,12 @@ async def vouch(means: Means, key: TaskKey) -> None:
     await means.ports.store.update_task(key, lambda stored: replace(stored, vouched=mark), event=event)
 
 
+async def waive(means: Means, key: TaskKey) -> None:
+    """A person wants the task started whatever it depends on."""
+    event = means.event("task.waived", "a person wants it started whatever it depends on", task=key)
+    await means.ports.store.update_task(key, lambda stored: replace(stored, waived=True), event=event)
+
+
 async def settle_labels(means: Means, action: SettleLabels) -> ActionOutcome:
     """Finish a move, if the store still says so."""
     task = await means.task(action.task)
@@ -171,7 +178,9 @@ async def accept_person(means: Means, action: AcceptPerson) -> ActionOutcome:
     reset = await _reset(means, task)
 
     def change(stored: Task) -> Task:
-        fresh = replace(reset(stored), vouched=issue.text_mark)
+        # Who sets a task going that waits for another does not want it to wait for that again.
+        held = stored.block is not None and stored.block.code in HELD_CODES and action.target is not Status.BLOCKED
+        fresh = replace(reset(stored), vouched=issue.text_mark, waived=stored.waived or held)
         return replace(fresh, route=None) if action.target is Status.NEW else fresh
 
     event = means.status_event(action.task, step, action.why)

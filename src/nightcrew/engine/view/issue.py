@@ -66,6 +66,8 @@ class IssueView:
 
     def note(self, issue: Issue) -> None:
         """Take over what a direct read or a list said, unless something newer is known."""
+        if issue.is_pull:
+            return
         newer = self._newer(issue)
         if newer.is_open:
             self.memory.issues[issue.number] = newer

@@ -6,8 +6,10 @@ from nightcrew.core.errors import PortError
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.lifecycle import Status, parse_status_labels
+from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.task import Task
+from nightcrew.core.policy.depending import is_gated
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.memory import ProjectMemory
 from nightcrew.engine.view.record import Records
@@ -70,7 +72,7 @@ async def _read_tasks(memory: ProjectMemory, tasks: list[Task], dirty: frozenset
                 memory.sights.pop(key, None)
             elif issue is None or key in dirty or is_in_work(task):
                 group.create_task(_read_task(memory, task, None))
-            elif task.pull is not None or task.block is not None or needs_care(task, issue):
+            elif task.pull is not None or task.block is not None or needs_care(task, issue) or is_gated(task):
                 group.create_task(_read_task(memory, task, issue))
             else:
                 memory.sights[key] = TaskSight(Known(issue), Known(None), answered=False)
@@ -92,7 +94,10 @@ async def _read_now(memory: ProjectMemory, task: Task, listed: Issue | None) -> 
         vouched = await memory.issues.is_vouched(task, found)
         if task.status is Status.DONE and found.is_open:
             reopened = await memory.issues.reopened_by_writer(found)
-    sight = TaskSight(issue, pull, await memory.issues.answered(task), vouched, reopened)
+    needs: Observed[tuple[Dependency, ...]] = Known(())
+    if found is not None and is_gated(task):
+        needs = await memory.needs.read(task, found)
+    sight = TaskSight(issue, pull, await memory.issues.answered(task), vouched, reopened, needs)
     if memory.touched.get(task.key, 0) == touched:
         # Otherwise something was done about it meanwhile, and this may be what was before.
         memory.sights[task.key] = sight

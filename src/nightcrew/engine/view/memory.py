@@ -8,6 +8,7 @@ from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.world import Candidate
 from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.view.comment import CommentView
+from nightcrew.engine.view.dependency import DependencyView
 from nightcrew.engine.view.issue import IssueView, describe_unclear
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
@@ -27,6 +28,7 @@ class ProjectMemory:
     issues: IssueView
     pulls: PullReader
     comments: CommentView
+    needs: DependencyView
     sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
     facts: ProjectFacts | None = None
     candidates: tuple[Candidate, ...] = ()

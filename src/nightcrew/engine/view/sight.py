@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.task import Task
@@ -20,6 +21,7 @@ class TaskSight:
     answered: bool
     vouched: Observed[bool] = Known(True)
     reopened_by_writer: Observed[bool] = Known(True)
+    needs: Observed[tuple[Dependency, ...]] = Known(())
 
 
 def is_over(task: Task) -> bool:

@@ -43,6 +43,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
                 reopened_by_writer=sight.reopened_by_writer,
                 reactions=records.reactions.get(key, ()),
                 delivered=records.delivered.get(key, frozenset()),
+                needs=sight.needs,
             )
         )
     base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)

@@ -8,6 +8,7 @@ from datetime import datetime
 import httpx
 
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import Comment, Issue, Permission
 from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
@@ -17,6 +18,7 @@ from nightcrew.forges.github import branch as branches
 from nightcrew.forges.github import check as checks
 from nightcrew.forges.github import (
     comment,
+    dependency,
     issue,
     label,
     log,
@@ -108,6 +110,12 @@ class GitHubForge:
 
     async def fetch_issue(self, project: str, number: int) -> Issue:
         return await issue.fetch(self._api, project, number)
+
+    async def list_blockers(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
+        return await dependency.list_blockers(self._api, project, number)
+
+    async def list_children(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
+        return await dependency.list_children(self._api, project, number)
 
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         return await comment.list_all(self._api, project, number)

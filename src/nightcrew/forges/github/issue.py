@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from nightcrew.core.errors import Missing
-from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.issue import Issue, Standing
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.body import fit_body, fit_title
@@ -26,7 +26,29 @@ def parse_issue(raw: Json) -> Issue:
         updated_at=field.moment(raw, "updated_at"),
         comment_count=field.count(raw, "comments"),
         url=field.text(raw, "html_url"),
+        closed_as=_closed_as(raw),
+        blockers=_total(raw, "issue_dependencies_summary", "total_blocked_by"),
+        children=_total(raw, "sub_issues_summary", "total"),
+        is_pull=raw.get("pull_request") is not None,
     )
+
+
+def parse_standing(raw: Json) -> Standing:
+    """Whether an issue is open, or how it was closed; older ones do not say how, and count as completed."""
+    return Standing.OPEN if field.text(raw, "state") == "open" else _closed_as(raw)
+
+
+def _closed_as(raw: Json) -> Standing:
+    if raw.get("pull_request") is not None:
+        merged = field.text(field.child(raw, "pull_request"), "merged_at")
+        return Standing.COMPLETED if merged else Standing.NOT_PLANNED
+    reason = field.text(raw, "state_reason")
+    return {"not_planned": Standing.NOT_PLANNED, "duplicate": Standing.DUPLICATE}.get(reason, Standing.COMPLETED)
+
+
+def _total(raw: Json, summary: str, name: str) -> int | None:
+    """A count of one of the summaries, which not every server gives."""
+    return field.count(field.child(raw, summary), name) if raw.get(summary) is not None else None
 
 
 def parse_only_issue(raw: Json) -> Issue | None:
@@ -63,8 +85,6 @@ async def fetch(api: Api, project: str, number: int) -> Issue:
     """A single 404 is not believed: GitHub has answered so for things that are there. An issue that was transferred is
     answered by a redirect to its new repository, just as one of a renamed repository: they are told apart here."""
     found, slug = await api.get(api.of(project, f"/issues/{number}"), _parse_with_home, confirm=True)
-    if found is None:
-        raise Missing(f"{project}#{number} is a pull request, not an issue")
     is_elsewhere = found.number != number
     if not is_elsewhere and slug and slug.lower() != project.lower():
         home = await fetch_home(api, project)
@@ -74,10 +94,14 @@ async def fetch(api: Api, project: str, number: int) -> Issue:
     return found
 
 
-def _parse_with_home(raw: Json) -> tuple[Issue | None, str]:
-    """The issue, and the `owner/repo` that it says it is in."""
+def _parse_with_home(raw: Json) -> tuple[Issue, str]:
+    return parse_issue(raw), home_of(raw)
+
+
+def home_of(raw: Json) -> str:
+    """The `owner/repo` that an issue says it is in; empty if it does not say."""
     address = field.text(raw, "repository_url")
-    return parse_only_issue(raw), "/".join(address.split("/")[-2:]) if "/repos/" in address else ""
+    return "/".join(address.split("/")[-2:]) if "/repos/" in address else ""
 
 
 async def create(api: Api, project: str, *, title: str, body: str, labels: tuple[str, ...]) -> Issue:

@@ -15,6 +15,7 @@ from nightcrew.forges.local import (
     check,
     comment,
     commit,
+    dependency,
     installation,
     issue,
     issue_list,
@@ -41,7 +42,7 @@ from nightcrew.forges.local.pipeline import Pipeline, rate_limit_body
 
 # Within a list the first fit wins: fixed parts before parameters, and paths that take slashes last.
 _NOUNS = (
-    meta, installation, user, search, graphql, label, comment, timeline, issue, issue_list, merge, review,
+    meta, installation, user, search, graphql, label, comment, timeline, dependency, issue, issue_list, merge, review,
     review_comment, pull, check, status, rule, commit, ref, workflow, repository,
 )  # fmt: skip
 _PREFIXES = ("/repos/{owner}/{repo}", "/repositories/{repository_id:int}")

@@ -62,9 +62,33 @@ def render_issue(call: Call, row: Row) -> dict[str, Any]:
         "performed_via_github_app": None,
         "state_reason": row["state_reason"],
     }
-    if row["is_pull"]:
-        body |= _pull_part(call, row)
-    return body
+    return body | (_pull_part(call, row) if row["is_pull"] else _summaries(call, row))
+
+
+def _summaries(call: Call, row: Row) -> dict[str, Any]:
+    """How many issues it is linked to, and how many of those are open or done."""
+    blockers, blocked, children = (
+        call.store.all(f"SELECT state FROM issue JOIN {link} WHERE deleted = 0", row["id"])  # noqa: S608 - own names
+        for link in (
+            "dependency ON id = blocker_id AND issue_id = ?",
+            "dependency ON id = issue_id AND blocker_id = ?",
+            "sub_issue ON id = child_id AND parent_id = ?",
+        )
+    )
+    done = sum(child["state"] == "closed" for child in children)
+    return {
+        "issue_dependencies_summary": {
+            "blocked_by": sum(one["state"] == "open" for one in blockers),
+            "blocking": sum(one["state"] == "open" for one in blocked),
+            "total_blocked_by": len(blockers),
+            "total_blocking": len(blocked),
+        },
+        "sub_issues_summary": {
+            "total": len(children),
+            "completed": done,
+            "percent_completed": done * 100 // len(children) if children else 0,
+        },
+    }
 
 
 def _pull_part(call: Call, row: Row) -> dict[str, Any]:

@@ -66,6 +66,14 @@ CREATE TABLE IF NOT EXISTS event (
 CREATE INDEX IF NOT EXISTS event_issue ON event (issue_id);
 CREATE INDEX IF NOT EXISTS event_repository ON event (repository_id);
 
+CREATE TABLE IF NOT EXISTS dependency (
+    issue_id INTEGER NOT NULL REFERENCES issue, blocker_id INTEGER NOT NULL REFERENCES issue,
+    PRIMARY KEY (issue_id, blocker_id));
+CREATE INDEX IF NOT EXISTS dependency_blocker ON dependency (blocker_id);
+CREATE TABLE IF NOT EXISTS sub_issue (
+    child_id INTEGER PRIMARY KEY REFERENCES issue, parent_id INTEGER NOT NULL REFERENCES issue);
+CREATE INDEX IF NOT EXISTS sub_issue_parent ON sub_issue (parent_id);
+
 CREATE TABLE IF NOT EXISTS pull (
     id INTEGER PRIMARY KEY AUTOINCREMENT, issue_id INTEGER NOT NULL UNIQUE REFERENCES issue, head_ref TEXT NOT NULL,
     head_sha TEXT NOT NULL, base_ref TEXT NOT NULL, base_sha TEXT NOT NULL, draft INTEGER NOT NULL DEFAULT 0,

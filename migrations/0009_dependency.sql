@@ -1,0 +1,24 @@
+-- Whether a person said that the task is to start whatever it depends on.
+ALTER TABLE tasks ADD COLUMN waived INTEGER NOT NULL DEFAULT 0 CHECK (waived IN (0, 1));
+
+-- That can be said by a command too.
+CREATE TABLE commands_kept (
+    project    TEXT    NOT NULL,
+    number     INTEGER NOT NULL,
+    comment    INTEGER NOT NULL,
+    place      INTEGER NOT NULL CHECK (place >= 0),
+    verb       TEXT    NOT NULL CHECK (verb IN ('retry', 'block', 'unblock', 'close', 'stop', 'agent', 'model', 'start')),
+    said       TEXT    NOT NULL,
+    author     TEXT    NOT NULL,
+    given_at   INTEGER NOT NULL,
+    settlement TEXT    NOT NULL CHECK (settlement IN ('done', 'refused', 'ignored')),
+    words      TEXT    NOT NULL,
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (project, comment, place),
+    FOREIGN KEY (project, number) REFERENCES tasks (project, number)
+) STRICT;
+
+INSERT INTO commands_kept SELECT * FROM commands;
+DROP TABLE commands;
+ALTER TABLE commands_kept RENAME TO commands;
+CREATE INDEX commands_by_task ON commands (project, number, at);

@@ -1,0 +1,105 @@
+"""What a task depends on, read when it is about to start or waits: links and sub-issues as the forge lists them, and
+what people with write access wrote. Nothing is asked for that the issue itself says there is none of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nightcrew.core.errors import Missing, PortError
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.model.dependency import Bond, Dependency, LinkedIssue
+from nightcrew.core.model.issue import Issue, Standing
+from nightcrew.core.model.task import Task
+from nightcrew.core.reference import parse_needs
+from nightcrew.engine.view.issue import IssueView
+from nightcrew.ports.clock import Clock
+from nightcrew.ports.tracker import Tracker
+
+FindProject = Callable[[str], tuple[str, Tracker] | None]
+
+LACKING_FOR_S = 3600.0
+"""How long a forge that has no such links is not asked for them again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was written about an issue as it was then. Its own time moves with each comment, but not with the edit of
+    one, so that a task that waits for something written is read anew each time."""
+
+    mark: str
+    needs: tuple[TaskKey, ...]
+
+
+class DependencyView:
+    """Reads what the tasks of one project depend on. `find_project` gives a configured project as it is spelled, and
+    its tracker; None for any other."""
+
+    def __init__(
+        self, tracker: Tracker, issues: IssueView, clock: Clock, project: str, *, find_project: FindProject
+    ) -> None:
+        self._tracker = tracker
+        self._issues = issues
+        self._clock = clock
+        self._project = project
+        self._find_project = find_project
+        self._written: dict[int, _Read] = {}
+        self._lacking: dict[Bond, float] = {}
+
+    async def read(self, task: Task, issue: Issue) -> Observed[tuple[Dependency, ...]]:
+        """Everything that it depends on, closed or not, or why that is not known."""
+        try:
+            linked = [*await self._linked(issue, Bond.LINK), *await self._linked(issue, Bond.CHILD)]
+            known = {need.on for need in linked}
+            needs = dict.fromkeys([self._spelled(key) for key in await self._written_needs(task, issue)])
+            written = [key for key in needs if key not in known]
+            return Known((*linked, *[Dependency(key, Bond.WORDS, await self._standing(key)) for key in written]))
+        except PortError as error:
+            return Unknown(str(error) or type(error).__name__)
+
+    async def _linked(self, issue: Issue, bond: Bond) -> tuple[Dependency, ...]:
+        count = issue.blockers if bond is Bond.LINK else issue.children
+        lacking_at = self._lacking.get(bond)
+        is_lacking = lacking_at is not None and self._clock.monotonic() - lacking_at < LACKING_FOR_S
+        if count == 0 or (count is None and is_lacking):
+            return ()
+        listing = self._tracker.list_blockers if bond is Bond.LINK else self._tracker.list_children
+        try:
+            found: tuple[LinkedIssue, ...] = await listing(self._project, issue.number)
+        except Missing:
+            if count is not None:
+                raise
+            # The issue itself was read just now: it is the list that this forge does not have.
+            self._lacking[bond] = self._clock.monotonic()
+            return ()
+        return tuple(Dependency(self._spelled(one.key), bond, Known(one.standing)) for one in found)
+
+    def _spelled(self, key: TaskKey) -> TaskKey:
+        found = self._find_project(key.project)
+        return key if found is None else TaskKey(found[0], key.number)
+
+    async def _written_needs(self, task: Task, issue: Issue) -> tuple[TaskKey, ...]:
+        mark = f"{issue.updated_at.isoformat()} {issue.comment_count} {issue.text_mark}"
+        kept = self._written.get(issue.number)
+        if kept is not None and kept.mark == mark and not kept.needs:
+            return ()
+        needs: dict[TaskKey, None] = {}
+        if found := parse_needs(issue.body, project=self._project):
+            needs |= dict.fromkeys(found) if await self._issues.may_write(issue.author) else {}
+        if issue.comment_count:
+            for comment in await self._tracker.list_comments(self._project, issue.number):
+                found = parse_needs(comment.body, project=self._project)
+                if found and await self._issues.is_shown(comment, task):
+                    needs |= dict.fromkeys(found)
+        self._written[issue.number] = _Read(mark, tuple(needs))
+        return tuple(needs)
+
+    async def _standing(self, key: TaskKey) -> Observed[Standing]:
+        if key.project == self._project and key.number in self._issues.memory.issues:
+            return Known(self._issues.memory.issues[key.number].standing)
+        found = self._find_project(key.project)
+        if found is None:
+            return Unknown(f"{key.project} is not a configured project")
+        try:
+            return Known((await found[1].fetch_issue(key.project, key.number)).standing)
+        except PortError as error:
+            return Unknown(str(error) or type(error).__name__)

@@ -1,0 +1,29 @@
+"""Links between issues: what blocks one, and its sub-issues. Both lists hold issues of other repositories too."""
+
+from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.dependency import LinkedIssue
+from nightcrew.forges.github import field
+from nightcrew.forges.github.api import Api
+from nightcrew.forges.github.field import Json, Unreadable
+from nightcrew.forges.github.issue import home_of, parse_standing
+from nightcrew.forges.github.page import PER_PAGE, Listing
+
+
+async def list_blockers(api: Api, project: str, number: int) -> tuple[LinkedIssue, ...]:
+    return await _list(api, project, f"/issues/{number}/dependencies/blocked_by")
+
+
+async def list_children(api: Api, project: str, number: int) -> tuple[LinkedIssue, ...]:
+    return await _list(api, project, f"/issues/{number}/sub_issues")
+
+
+async def _list(api: Api, project: str, path: str) -> tuple[LinkedIssue, ...]:
+    url = api.of(project, path, per_page=PER_PAGE)
+    return await api.list(Listing(url, _parse, key=lambda raw: field.number(raw, "id")))
+
+
+def _parse(raw: Json) -> LinkedIssue:
+    slug = home_of(raw)
+    if not slug:
+        raise Unreadable("an issue does not say which repository it is in")
+    return LinkedIssue(TaskKey(slug, field.number(raw, "number")), parse_standing(raw))
