@@ -13,10 +13,11 @@ import pytest
 from nightcrew.core.command import Command, SettledCommand, Settlement, Verb
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import Failure, FailureKind
-from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.ids import RunId, Sha, TaskKey, parse_task_key
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
@@ -68,6 +69,54 @@ def a_command(comment: int = 7, place: int = 0, **fields: Any) -> SettledCommand
     given = Command(Verb.BLOCK, "the 'design'; --")
     plain = SettledCommand(KEY, given, comment, place, "ada", NOW, Settlement.DONE, "done", LATER)
     return replace(plain, **fields)
+
+
+def a_draft(key: TaskKey) -> tuple[Task, InternalTask, Event]:
+    internal = InternalTask(key, TaskKind.REPORT, f"mark {key}", "look; --", Pins("claude", "", "simple"), "nightly")
+    return a_task(key), internal, an_event("added", task=key)
+
+
+class TestInternalTasks:
+    async def test_each_gets_the_next_number_of_its_project(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            keys = [await store.record_internal(slug, a_draft) for slug in (KEY.project, OTHER.project, KEY.project)]
+        async with opened() as store:
+            assert [str(key) for key in keys] == ["octo/parrot#i1", "octo/heron#i1", "octo/parrot#i2"]
+            assert await store.find_task(keys[2]) == a_task(keys[2])
+            assert await store.find_internal(keys[2]) == a_draft(keys[2])[1]
+            assert await store.find_internal(KEY) is None
+            assert (await kinds(store)).count("added") == 3
+            assert await store.record_internal(KEY.project, a_draft) == parse_task_key("octo/parrot#i3")
+
+    async def test_a_change_is_kept_with_its_event_and_counts_as_a_write(self, opened):
+        async with opened() as store:
+            key = await store.record_internal(KEY.project, a_draft)
+            before = store.writes
+            await store.change_internal(key, lambda one: one)
+            assert store.writes == before
+            await store.change_internal(key, lambda one: replace(one, result="r", is_closed=True, issue=7))
+            assert store.writes > before
+            await store.change_internal(key, lambda one: replace(one, pins=Pins()), event=an_event("pinned", task=key))
+            with pytest.raises(Missing):
+                await store.change_internal(KEY, lambda one: one)
+        async with opened() as store:
+            changed = replace(a_draft(key)[1], result="r", is_closed=True, issue=7, pins=Pins())
+            assert await store.find_internal(key) == changed
+            assert "pinned" in await kinds(store)
+
+    async def test_those_that_are_over_are_left_out_unless_something_runs(self, opened):
+        end = transition(Status.NEW, Status.DONE, Evidence.FINISHED)
+        async with opened() as store:
+            key = await store.record_internal(KEY.project, a_draft)
+            run = a_run(key=key)
+            await store.record_run(run, event=an_event("run", task=key))
+            await store.change_status(key, end, event=an_event("done", task=key))
+            assert set(await store.load_internals()) == {key}
+            await store.settle_status(key)
+            assert set(await store.load_internals()) == {key}
+            await store.save_run(replace(run, state=RunState.ENDED))
+            assert not await store.load_internals()
 
 
 class TestReactions:

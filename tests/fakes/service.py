@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, Problem, Unavailable
-from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, NightcrewError, Problem, Unavailable
+from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey, parse_number
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
@@ -77,6 +78,7 @@ class FakeService:
     def __init__(self, *, reads_only: bool = False) -> None:
         self.reads_only = reads_only
         self.tasks: dict[TaskKey, Task] = {}
+        self.internals: dict[TaskKey, InternalTask] = {}
         self.sentences: dict[TaskKey, str] = {}
         self.waits: dict[TaskKey, Wait] = {}
         self.runs: dict[RunId, Run] = {}
@@ -165,16 +167,19 @@ class FakeService:
             verdicts=tuple(verdict for verdict in self.verdicts if verdict.task == key),
             events=tuple(event for event in self.events if event.task == key),
             workspace=f"workspaces/{key.number}",
+            internal=self.internals.get(key),
         )
 
     async def resolve_task(self, text: str) -> TaskKey:
         slug, _, number = text.rpartition("#")
-        if not (number.isascii() and number.isdigit()):
-            raise Invalid(f"{text!r} is not a task; write it as owner/repo#42, repo#42 or 42")
+        try:
+            wanted = parse_number(number)
+        except NightcrewError:
+            raise Invalid(f"{text!r} is not a task; write it as owner/repo#42, repo#42 or 42") from None
         found = [
             key
             for key in self.tasks
-            if key.number == int(number) and slug in {"", key.project, key.project.partition("/")[2]}
+            if key.number == wanted and slug in {"", key.project, key.project.partition("/")[2]}
         ]
         if not found:
             raise Missing(f"there is no task {text}")
@@ -196,6 +201,25 @@ class FakeService:
         self.record("task.added", f"filed with {len(body)} characters, labels {', '.join(labels)}", task=key)
         url = f"http://127.0.0.1/{project}/issues/{number}"
         return Answer(True, f"filed {key}: {url}", {"task": str(key), "url": url})
+
+    async def add_internal_task(
+        self, project: str, *, title: str, body: str, kind: TaskKind = TaskKind.CHANGE, pins: Pins = NO_PINS
+    ) -> Answer:
+        self._may_write()
+        self._project(project)
+        number = 1 + max((key.number for key in self.internals), default=INTERNAL_FROM)
+        key = self.put_task(a_task(number, project=project, title=title))
+        self.internals[key] = InternalTask(key, kind, f"mark{number}", body, pins)
+        self.record("task.added", f"{kind.value} with {pins.labels}", task=key)
+        return Answer(True, f"{key} is there", {"task": str(key)})
+
+    async def publish_task(self, key: TaskKey) -> Answer:
+        self._change(key)
+        if key not in self.internals:
+            raise Conflict(f"{key} is an issue already")
+        changed = self.internals[key].issue is None
+        self.internals[key] = replace(self.internals[key], issue=77)
+        return Answer(changed, f"{key} is issue #77", {"task": f"{key.project}#77", "url": ""})
 
     async def approve_task(self, key: TaskKey) -> Answer:
         task = self._change(key)

@@ -11,10 +11,11 @@ from datetime import datetime
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import RunId, Sha, TaskKey
+from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
@@ -22,7 +23,7 @@ from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.ports.store import Change, Effect, Validator
+from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
 
 
 class MemoryStore:
@@ -32,6 +33,7 @@ class MemoryStore:
         self.trouble: Exception | None = None
         self.writes = 0
         self.tasks: dict[TaskKey, Task] = {}
+        self.internals: dict[TaskKey, InternalTask] = {}
         self.commands: dict[tuple[str, int, int], SettledCommand] = {}
         self.runs: dict[RunId, Run] = {}
         self.routes: list[tuple[TaskKey, Route, datetime]] = []
@@ -70,6 +72,41 @@ class MemoryStore:
         self._append(event)
         self.tasks[task.key] = task
         return True
+
+    async def record_internal(self, project: str, draft: Draft) -> TaskKey:
+        self._check()
+        known = [key.number for key in self.internals if key.project == project]
+        key = TaskKey(project, 1 + max(known, default=INTERNAL_FROM))
+        task, internal, event = draft(key)
+        self._append(event)
+        self.tasks[key], self.internals[key] = task, internal
+        return key
+
+    async def change_internal(
+        self, key: TaskKey, change: InternalChange, *, event: Event | None = None
+    ) -> InternalTask:
+        self._check()
+        if key not in self.internals:
+            raise Missing(f"there is no internal task {key}")
+        changed = change(self.internals[key])
+        if event is not None:
+            self._append(event)
+        self.writes += event is None and changed != self.internals[key]
+        self.internals[key] = changed
+        return changed
+
+    async def find_internal(self, key: TaskKey) -> InternalTask | None:
+        self._check()
+        return self.internals.get(key)
+
+    async def load_internals(self) -> Mapping[TaskKey, InternalTask]:
+        self._check()
+        busy = {run.task for run in self.runs.values() if run.is_open}
+        return {
+            key: one
+            for key, one in self.internals.items()
+            if self.tasks[key].status is not Status.DONE or self.tasks[key].moving_to is not None or key in busy
+        }
 
     async def update_task(self, key: TaskKey, change: Change, *, event: Event | None = None) -> Task:
         self._check()

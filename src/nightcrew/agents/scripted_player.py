@@ -34,7 +34,7 @@ def main() -> int:
     playbook = json.loads(pathlib.Path(job["playbook"]).read_text(encoding="utf-8"))
     note_start(job, playbook)
     tell({"type": "session", "id": job["resume"] or job["session"]})
-    title = re.search(r"^## The issue\n<<<BEGIN DATA \w+>>>\n#\d+ (.*)$", prompt, re.MULTILINE)
+    title = re.search(r"^## The issue\n<<<BEGIN DATA \w+>>>\n(?:#|i)\d+ (.*)$", prompt, re.MULTILINE)
     part = playbook["issues"].get(title[1]) if title else None
     if title is None or part is None:
         say("say", "there is nothing about this issue in the playbook")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
 from nightcrew.core.model.route import Route
@@ -91,6 +92,18 @@ def render_task_detail(detail: TaskDetail) -> Json:
         "workspace": detail.workspace,
         "spent": asdict(detail.spent),
         "budget": asdict(detail.budget),
+        "internal": None if detail.internal is None else _internal(detail.internal),
+    }
+
+
+def _internal(internal: InternalTask) -> Json:
+    return {
+        "kind": internal.kind.value,
+        "body": internal.body,
+        "job": internal.job,
+        "result": internal.result,
+        "issue": internal.issue,
+        **asdict(internal.pins),
     }
 
 

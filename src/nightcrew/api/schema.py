@@ -120,9 +120,9 @@ class OutputBody(LogBody):
 
 
 class TaskBody(_Body):
-    task: str = Field(description="owner/repo#number")
+    task: str = Field(description="owner/repo#42, or owner/repo#i7 where no issue stands for it")
     project: str
-    number: int
+    number: int = Field(description="above 10000000000 where no issue stands for it")
     title: str
     status: Literal["new", "routed", "in_progress", "needs_review", "in_review", "done", "blocked"]
     sentence: str = Field(description="why it is where it is, what happens next, and when")
@@ -199,6 +199,19 @@ class BudgetBody(_Body):
     cost_usd: float | None
 
 
+class InternalBody(_Body):
+    """What a task is that no issue stands for."""
+
+    kind: Literal["change", "report"]
+    body: str
+    job: str = Field(description="the job that asked for it; empty: a person")
+    result: str = Field(description="what its agent found out, as Markdown")
+    issue: int | None = Field(description="the issue that was made of it")
+    agent: str
+    model: str
+    complexity: str
+
+
 class TaskDetailBody(_Body):
     summary: TaskBody
     runs: list[RunBody]
@@ -207,6 +220,7 @@ class TaskDetailBody(_Body):
     workspace: str
     spent: SpentBody
     budget: BudgetBody
+    internal: InternalBody | None = Field(description="none: an issue stands for the task")
 
 
 class TaskNameBody(_Body):
@@ -229,6 +243,16 @@ class NewTaskBody(_Body):
     title: str = Field(min_length=1, max_length=256)
     body: str = Field(default="", max_length=65_536)
     labels: list[str] = Field(default_factory=list, max_length=100)
+
+
+class NewInternalTaskBody(_Body):
+    project: str
+    title: str = Field(min_length=1, max_length=256)
+    body: str = Field(default="", max_length=65_536)
+    kind: Literal["change", "report"] = "change"
+    agent: str = Field(default="", max_length=100, description="empty: the router's choice")
+    model: str = Field(default="", max_length=200)
+    complexity: Literal["", "simple", "medium", "complex"] = ""
 
 
 class BlockRequestBody(_Body):

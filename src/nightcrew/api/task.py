@@ -10,7 +10,8 @@ from nightcrew.api.live import LiveResponse, follow_events, follow_task_output
 from nightcrew.api.render import Json, render_answer, render_task_detail, render_tasks
 from nightcrew.api.wiring import LastEvent, Port, Surroundings, live_answers
 from nightcrew.core.errors import Invalid, NightcrewError
-from nightcrew.core.ids import TaskKey, is_slug, parse_task_key
+from nightcrew.core.ids import TaskKey, is_slug, parse_number, parse_task_key
+from nightcrew.core.model.internal import Pins, TaskKind
 
 router = APIRouter(prefix="/tasks", tags=["task"])
 _ONE = "/{owner}/{repo}/{number}"
@@ -21,13 +22,13 @@ _DONE = describe_errors(404, 409)
 def key_of_path(
     owner: Annotated[str, Path(max_length=100)],
     repo: Annotated[str, Path(max_length=100)],
-    number: Annotated[int, Path(ge=1, le=9_999_999_999)],
+    number: Annotated[str, Path(pattern="^i?[1-9][0-9]{0,9}$", description="42, or i7 for an internal task")],
 ) -> TaskKey:
     """The task that a path names."""
     slug = f"{owner}/{repo}"
     if not is_slug(slug):
         raise Invalid(f"{slug!r} is not a repository; write it as owner/repo")
-    return TaskKey(slug, number)
+    return TaskKey(slug, parse_number(number))
 
 
 def read_key(text: str) -> TaskKey:
@@ -51,6 +52,15 @@ async def list_tasks(service: Port, project: str | None = None, *, include_done:
 async def add_task(service: Port, new: schema.NewTaskBody) -> Json:
     """File an issue that becomes a task. `data` has `task` and `url`."""
     answer = await service.add_task(new.project, title=new.title, body=new.body, labels=new.labels)
+    return render_answer(answer)
+
+
+@router.post("/internal", response_model=schema.AnswerBody, responses=_DONE)
+async def add_internal_task(service: Port, new: schema.NewInternalTaskBody) -> Json:
+    """Record a task that no issue stands for. `data` has `task`."""
+    pins = Pins(new.agent, new.model, new.complexity)
+    kind = TaskKind(new.kind)
+    answer = await service.add_internal_task(new.project, title=new.title, body=new.body, kind=kind, pins=pins)
     return render_answer(answer)
 
 
@@ -86,6 +96,12 @@ async def follow_task(service: Port, key: Key, live: Surroundings, after: LastEv
     return LiveResponse(
         facts, follow_task_output(service, key, look_s=live.pace.look_s), closing=live.closing, pace=live.pace
     )
+
+
+@router.post(_ONE + "/publish", response_model=schema.AnswerBody, responses=_DONE)
+async def publish_task(service: Port, key: Key) -> Json:
+    """Make an issue of an internal task, once. `data` has `task` and `url`."""
+    return render_answer(await service.publish_task(key))
 
 
 @router.post(_ONE + "/approve", response_model=schema.AnswerBody, responses=_DONE)

@@ -8,8 +8,9 @@ from nightcrew.cli.error import USAGE, CliError
 from nightcrew.cli.parser import Act, Group
 from nightcrew.cli.reader import task_path
 
-TASK_WORDS = "owner/repo#42, repo#42 or 42"
+TASK_WORDS = "owner/repo#42, repo#42 or 42; i7 for an internal task"
 STATUSES = ("new", "routed", "in_progress", "needs_review", "in_review", "done", "blocked")
+COMPLEXITIES = ("simple", "medium", "complex")
 _VERBS = {
     "approve": "let the pull request be merged as it is now",
     "retry": "start anew with the counters at zero; work on the branch is kept",
@@ -17,6 +18,7 @@ _VERBS = {
     "unblock": "let a blocked task go on",
     "start": "start a task without waiting for the issues that it depends on",
     "close": "close the issue without merging; a run at work is ended, its work kept",
+    "publish": "make an issue of an internal task",
 }
 
 
@@ -33,6 +35,11 @@ def build(parser: argparse.ArgumentParser) -> None:
     adding.add_argument("--project", metavar="OWNER/REPO", help="needed if there is more than one project")
     adding.add_argument("--body", metavar="TEXT", help="what is to be done; - reads standard input")
     adding.add_argument("--label", metavar="LABEL", action="append", default=[], help="a further label; repeatable")
+    adding.add_argument("--internal", action="store_true", help="record it here, without an issue")
+    adding.add_argument("--report", action="store_true", help="ask for a report, not for a change; needs --internal")
+    adding.add_argument("--agent", metavar="NAME", default="", help="who is to do it; needs --internal")
+    adding.add_argument("--model", metavar="NAME", default="", help="with which model; needs --internal")
+    adding.add_argument("--complexity", choices=COMPLEXITIES, default="", help="how hard it is; needs --internal")
     blocking = _task(group.add("block", "keep a task from going on", block_task))
     blocking.add_argument("--why", metavar="TEXT", required=True, help="the reason, for whoever reads the issue")
     commenting = _task(group.add("comment", "write a comment on the issue, as to answer a question", comment_task))
@@ -83,7 +90,16 @@ def add_task(context: Context, options: argparse.Namespace) -> int:
     client = context.client()
     body = sys.stdin.read() if options.body == "-" else options.body or ""
     project = options.project or _only_project(context)
-    new = {"project": project, "title": options.title, "body": body, "labels": options.label}
+    new = {"project": project, "title": options.title, "body": body}
+    pins = {"agent": options.agent, "model": options.model, "complexity": options.complexity}
+    if options.internal:
+        if options.label:
+            raise CliError("an internal task has no labels", hint="choose with --agent and the like", code=USAGE)
+        kind = "report" if options.report else "change"
+        return context.answer(client.post("/tasks/internal", {**new, "kind": kind, **pins}))
+    if options.report or any(pins.values()):
+        raise CliError("an issue is told such things by labels", hint="add --internal, or use --label", code=USAGE)
+    new["labels"] = options.label
     return context.answer(client.post("/tasks", new))
 
 

@@ -46,6 +46,7 @@ def print_task(context: Context, detail: Json) -> None:
     terminal.line()
     for name, value in _facts(detail, now=context.now):
         terminal.line(f"  {terminal.paint(f'{name:<10}', 'dim')} {terminal.paint(clean(value), value)}")
+    _print_internal(context, detail["internal"] or {})
     _print_part(context, "Runs", bool(detail["runs"]))
     print_runs(context, detail["runs"], with_task=False)
     _print_part(context, "Reviews", bool(detail["verdicts"]))
@@ -86,11 +87,23 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("branch", task["branch"] + (f" from {task['base_ref']}" if task["branch"] and task["base_ref"] else "")),
         ("merged", task["merge_sha"] or ""),
         ("workspace", detail["workspace"]),
-        ("issue", task["url"]),
+        ("issue", task["url"] or _published(detail["internal"] or {})),
         ("created", render_when(task["created_at"], now)),
         ("updated", render_when(task["updated_at"], now)),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _published(internal: Json) -> str:
+    return f"#{internal['issue']}" if internal.get("issue") else ""
+
+
+def _print_internal(context: Context, internal: Json) -> None:
+    """What was asked for and found out, where no issue shows it."""
+    for name, key in (("Text", "body"), ("Report", "result")):
+        _print_part(context, name, bool(internal.get(key)))
+        for line in str(internal.get(key) or "").splitlines():
+            context.terminal.line(f"  {clean(line)}")
 
 
 def _spent(detail: Json) -> str:

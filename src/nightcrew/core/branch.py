@@ -6,6 +6,8 @@ Pure text; whether a branch exists is not known here.
 import re
 import unicodedata
 
+from nightcrew.core.ids import render_number
+
 PREFIX = "nightcrew/"
 """Branches under this prefix are Nightcrew's own; others are never deleted by it."""
 
@@ -35,7 +37,7 @@ def branch_name(number: int, title: str) -> str:
     if len(slug) > SLUG_BYTES:
         cut = slug[: SLUG_BYTES + 1].rfind("-")
         slug = slug[: cut if cut >= SLUG_BYTES // 2 else SLUG_BYTES].strip("-")
-    return f"{PREFIX}{number}-{slug or _FALLBACK}"
+    return f"{PREFIX}{render_number(number)}-{slug or _FALLBACK}"
 
 
 def is_branch_name(text: str) -> bool:

@@ -235,7 +235,7 @@ def _spend(allowance: Allowance, action: Action) -> Allowance:
 def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[TellPerson, ...]:
     """Keep the comment on the issue true, once nothing else is about to change what it says."""
     issue = view.issue.value if isinstance(view.issue, Known) else None
-    if issue is None:
+    if issue is None or view.internal is not None:
         return ()
     words = render_status_comment(view, stage.wait)
     on_pull = render_pull_note(stage.wait) if view.task.pull is not None else ""

@@ -56,7 +56,8 @@ class PromptInput:
     `findings` belong to the last review that asked for changes; `feedback` is what people said on the pull
     request, `messages` the owner's words to it.
     `conflict` are the paths in which a merge of the base into the branch, left in the worktree, has conflicts.
-    `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on."""
+    `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on. `answer` is the
+    file for what is found out, where a report is asked for and not a change."""
 
     role: Role
     issue: Issue
@@ -80,6 +81,7 @@ class PromptInput:
     diff: str = ""
     instructions: str = ""
     agents: tuple[str, ...] = ()
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
         render_resumed(parts.resumed),
         _task_of(parts),
         _DATA,
-        _section("The issue", f"#{parts.issue.number} {one_line(title)}\n\n{cut(body, budget.issue)}"),
+        _section("The issue", f"{parts.issue.name} {one_line(title)}\n\n{cut(body, budget.issue)}"),
     ]
     if comments:
         sections.append(_section("Comments of people with write access", comments))
@@ -127,6 +129,16 @@ def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
 
 def _task_of(parts: PromptInput) -> str:
     match parts.role:
+        case Role.AUTHOR if parts.answer:
+            return (
+                f"You find something out about the repository {parts.project}. You are in a git worktree of it, on the "
+                f"branch {parts.branch}, which started from {parts.base_ref}.\n"
+                "Do what the issue asks, and write what you found, for people, as Markdown to the file "
+                f"{parts.answer}. Change no file here unless the issue asks for a change: what you change is "
+                "committed, and goes to review as a pull request.\n"
+                "Do not push, do not open pull requests, do not change git configuration, hooks or remotes, and do not "
+                "leave this folder. You work alone: nobody can answer while you run."
+            )
         case Role.AUTHOR:
             return (
                 f"You work on one issue of the repository {parts.project}. You are in a git worktree of it, on the "

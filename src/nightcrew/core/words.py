@@ -3,7 +3,8 @@ agents and issues say is made harmless and kept to its section."""
 
 from nightcrew.core.cut import cut
 from nightcrew.core.fence import open_fence
-from nightcrew.core.ids import Sha, render_sha
+from nightcrew.core.ids import INTERNAL_FROM, Sha, render_number, render_sha
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.report import AuthorReport, Decision, Finding
@@ -21,7 +22,7 @@ REACTION_MARK = "<!-- nightcrew:reaction {kind} {sha} -->"
 
 
 def render_pull_title(issue: Issue) -> str:
-    return one_line(forge_text(issue.title), 200) or f"Work on #{issue.number}"
+    return one_line(forge_text(issue.title), 200) or f"Work on {issue.name}"
 
 
 def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
@@ -29,11 +30,12 @@ def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
     model = f" ({one_line(forge_text(run.model), 80)})" if run.model else ""
     parts = [
         ("What", report.summary or "(the agent gave no summary)"),
-        ("Why", report.why or f"See #{issue.number}."),
+        ("Why", report.why or f"See {issue.name}."),
         ("How tested", report.tested or "(the agent did not say)"),
     ]
     sections = "\n\n".join(f"## {title}\n\n{_passage(text, 12_000)}" for title, text in parts)
-    return f"{sections}\n\n---\nAgent: {run.agent}{model}, attempt {run.attempt}. Closes #{issue.number}\n"
+    task = f"Internal task {issue.name}" if issue.number > INTERNAL_FROM else f"Closes {issue.name}"
+    return f"{sections}\n\n---\nAgent: {run.agent}{model}, attempt {run.attempt}. {task}\n"
 
 
 def render_review_mark(verdict: Verdict) -> str:
@@ -86,7 +88,8 @@ def render_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 def render_commit_message(issue_title: str, number: int, agent: str) -> str:
     """The message for work that an agent left uncommitted."""
     subject = one_line(forge_text(issue_title), 60) or "Work in progress"
-    return f"{subject}\n\nWork of {agent} on issue {number}.\n"
+    what = f"task {render_number(number)}" if number > INTERNAL_FROM else f"issue {number}"
+    return f"{subject}\n\nWork of {agent} on {what}.\n"
 
 
 def render_merge_title(issue: Issue, pull: int) -> str:
@@ -100,6 +103,19 @@ def render_merge_message(
     summary = cut(forge_text(report.summary), 4_000) if report else ""
     lines = [f"Nightcrew-Agent: {author}", f"Nightcrew-Reviewer: {reviewer}", f"Nightcrew-Head: {head_sha}", *trailers]
     return f"{summary}\n\n".lstrip() + "\n".join(lines)
+
+
+def render_published(internal: InternalTask, limit: int) -> str:
+    """The body of an issue that is made of an internal task: its mark, what was asked for, what was found out. What was
+    asked for is its owner's own; what an agent found out is made harmless."""
+    body = cut(internal.body, limit // 2)
+    found = f"\n\n## What was found\n\n{_passage(internal.result, limit // 3)}" if internal.result else ""
+    return f"{render_published_mark(internal.mark)}\n{body}{found}\n"
+
+
+def render_published_mark(mark: str) -> str:
+    """By which the issue is found again."""
+    return f"<!-- nightcrew:internal {mark} -->"
 
 
 def _passage(text: str, limit: int) -> str:

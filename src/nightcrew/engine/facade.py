@@ -11,25 +11,25 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Intake, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.routing import parse_overrides
 from nightcrew.core.render import MARK
 from nightcrew.core.step.asked import answer_command
 from nightcrew.engine.cooldown import clear_cooldowns
-from nightcrew.engine.effect.filing import file_issue
+from nightcrew.engine.effect.filing import INTAKE_LABEL, file_issue
+from nightcrew.engine.effect.internal import NewTask, add_internal, publish_internal
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.reading import Reader
 from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
-from nightcrew.ports.tracker import LabelSpec
-
-INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
 
 
 class Facade:
@@ -112,6 +112,30 @@ class Facade:
         key = TaskKey(project, issue.number)
         return Answer(True, f"{key} was filed", {"task": str(key), "url": issue.url})
 
+    async def add_internal_task(
+        self, project: str, *, title: str, body: str, kind: TaskKind = TaskKind.CHANGE, pins: Pins = NO_PINS
+    ) -> Answer:
+        project = self._reader.spell(project)
+        if project not in self._means.settings.projects:
+            raise Missing(f"{project} is not a configured project")
+        if not title.strip():
+            raise Invalid("a task needs a title")
+        problems = parse_overrides(pins.labels, tuple(self._means.settings.agents)).problems
+        if problems:
+            raise Invalid("; ".join(problems))
+        new = NewTask(one_line(title, 250), body, "its person asked for it", kind, pins)
+        key = await add_internal(self._means, project, new)
+        self._after(key)
+        return Answer(True, f"{key} is there", {"task": str(key)})
+
+    async def publish_task(self, key: TaskKey) -> Answer:
+        await self._task(key)
+        issue, is_new = await publish_internal(self._means, key)
+        self._means.observer.expire()
+        self._after(key)
+        data = {"task": str(TaskKey(key.project, issue.number)), "url": issue.url}
+        return Answer(is_new, f"{key} is issue #{issue.number}" + ("" if is_new else " already"), data)
+
     async def approve_task(self, key: TaskKey) -> Answer:
         task = await self._task(key)
         if task.pull is None or task.status not in (Status.NEEDS_REVIEW, Status.IN_REVIEW):
@@ -127,6 +151,9 @@ class Facade:
         return Answer(True, f"{pull.head_sha[:10]} may be merged once its gate is open")
 
     async def retry_task(self, key: TaskKey) -> Answer:
+        if key.is_internal:
+            # Nobody can open it again on the forge.
+            await self._means.ports.store.change_internal(key, lambda stored: replace(stored, is_closed=False))
         return await self._obey(key, Command(Verb.RETRY))
 
     async def stop_task(self, key: TaskKey) -> Answer:
@@ -157,6 +184,8 @@ class Facade:
         await self._task(key)
         if not text.strip() or text.startswith(MARK):
             raise Invalid("a comment needs a text of its own")
+        if key.is_internal:
+            return await self._answer(key, text)
         tracker = self._means.forge(key).tracker
         await self._means.journal.effect(
             "comment.create", subject(key), lambda: tracker.create_comment(key.project, key.number, body=text)
@@ -247,6 +276,20 @@ class Facade:
         await waive(self._means, task.key)
         self._after(task.key)
         return Answer(True, f"{task.key} starts whatever it depends on")
+
+    async def _answer(self, key: TaskKey, text: str) -> Answer:
+        """What its person adds to an internal task goes into its text; a question that it answers is settled."""
+        now = self._means.ports.clock.now()
+        said = f"\n\n## What its person added on {now:%Y-%m-%d %H:%M} UTC\n\n{text.strip()}\n"
+        event = self._means.event("task.commented", "its person added to its text", task=key)
+        await self._means.ports.store.change_internal(
+            key, lambda stored: replace(stored, body=stored.body + said), event=event
+        )
+        task = await self._task(key)
+        if task.block is not None and task.block.answerable:
+            return await self._obey(key, Command(Verb.UNBLOCK))
+        self._after(key)
+        return Answer(True, f"it is added to {key}")
 
     async def _task(self, key: TaskKey) -> Task:
         task = await self._means.task(key)

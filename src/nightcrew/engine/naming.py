@@ -3,7 +3,7 @@
 import re
 from hashlib import sha256
 
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.ids import TaskKey, render_number
 from nightcrew.core.model.run import Role
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
@@ -12,12 +12,12 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 def session_name(key: TaskKey, role: Role, attempt: int) -> str:
     """`nc-<project>-<number>-<role>-<attempt>`, only `[A-Za-z0-9_-]`; a short digest tells apart projects whose names
     differ only in what had to be replaced."""
-    return f"nc-{safe_project(key.project)}-{key.number}-{role.value}-{attempt}"
+    return f"nc-{safe_project(key.project)}-{render_number(key.number)}-{role.value}-{attempt}"
 
 
 def run_folder(key: TaskKey, role: Role, attempt: int) -> str:
     """The run folder, relative to the home."""
-    return f"runs/{safe_project(key.project)}/{key.number}/{role.value}-{attempt}"
+    return f"runs/{safe_project(key.project)}/{render_number(key.number)}/{role.value}-{attempt}"
 
 
 def safe_project(slug: str) -> str:

@@ -100,7 +100,7 @@ class Observer:
 
     def note(self, key: TaskKey, issue: Issue) -> None:
         """Nightcrew has just seen this issue itself."""
-        if key.project in self._projects:
+        if key.project in self._projects and not key.is_internal:
             self._projects[key.project].issues.note(issue)
 
     def project_settings(self, slug: str) -> ProjectSettings:

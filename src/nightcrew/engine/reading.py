@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from nightcrew.core.errors import Conflict, Missing, NightcrewError
-from nightcrew.core.ids import RunId, TaskKey, parse_task_key
+from nightcrew.core.ids import RunId, TaskKey, parse_number, parse_task_key
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -172,6 +172,7 @@ class Reader:
             workspace=workspace.folder if workspace else "",
             spent=spent_by(runs, since=task.reset_at),
             budget=project.budget if project is not None else Budget(),
+            internal=await self._store.find_internal(key),
         )
 
     def spell(self, project: str) -> str:
@@ -192,10 +193,12 @@ class Reader:
                 raise Missing(f"{key} is not a task")
             return key
         name, _, number = text.rpartition("#")
-        if not number.isascii() or not number.isdigit():
-            raise Missing(f"{text!r} is not a task; write it as owner/repo#number, repo#number or number")
+        try:
+            wanted = parse_number(number)
+        except NightcrewError:
+            raise Missing(f"{text!r} is not a task; write it as owner/repo#number, repo#number or number") from None
         keys = [task.key for task in await self._store.load_tasks(include_done=True)]
-        found = [key for key in keys if key.number == int(number) and (not name or _repository(key) == name.casefold())]
+        found = [key for key in keys if key.number == wanted and (not name or _repository(key) == name.casefold())]
         if len(found) == 1:
             return found[0]
         if not found:

@@ -8,6 +8,7 @@ from typing import Protocol
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Budget
@@ -33,7 +34,7 @@ class TaskSummary:
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
     """Everything about one task. Events newest last, at most 200. `spent` is what its runs used since a person last
-    reset it, `budget` what they may use."""
+    reset it, `budget` what they may use; `internal` what it is where no issue stands for it."""
 
     summary: TaskSummary
     runs: tuple[Run, ...]
@@ -42,6 +43,7 @@ class TaskDetail:
     workspace: str = ""
     spent: Spent = Spent()
     budget: Budget = Budget()
+    internal: InternalTask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,16 @@ class Service(Protocol):
 
     async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
         """File an issue with the intake label; `data` has `task` and `url`."""
+        ...
+
+    async def add_internal_task(
+        self, project: str, *, title: str, body: str, kind: TaskKind = TaskKind.CHANGE, pins: Pins = NO_PINS
+    ) -> Answer:
+        """Record a task that no issue stands for; `data` has `task`. Invalid for a pin that names nothing."""
+        ...
+
+    async def publish_task(self, key: TaskKey) -> Answer:
+        """Make an issue of an internal task, once; `data` has `task` and `url`. Conflict while it is at work."""
         ...
 
     async def approve_task(self, key: TaskKey) -> Answer:

@@ -11,6 +11,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
@@ -50,6 +51,12 @@ class Effect:
 Change = Callable[[Task], Task]
 """A pure change of a task's fields, applied to the task as it is stored at that moment."""
 
+InternalChange = Callable[[InternalTask], InternalTask]
+"""The same for what an internal task is beyond its row."""
+
+Draft = Callable[[TaskKey], tuple[Task, InternalTask, Event]]
+"""An internal task as it is to be recorded, made once its key is known."""
+
 
 class Store(Protocol):
     """Every method is one transaction, whole even if its caller is cancelled. Writes with `event` record it in the
@@ -66,6 +73,22 @@ class Store(Protocol):
 
     async def record_task(self, task: Task, *, event: Event) -> bool:
         """Insert; False (and nothing written) if the task exists."""
+        ...
+
+    async def record_internal(self, project: str, draft: Draft) -> TaskKey:
+        """Insert an internal task with the next number of its project, and its event; its key."""
+        ...
+
+    async def change_internal(
+        self, key: TaskKey, change: InternalChange, *, event: Event | None = None
+    ) -> InternalTask:
+        """Read what it is beyond its row, apply `change`, write it, in one transaction. Missing if there is none."""
+        ...
+
+    async def find_internal(self, key: TaskKey) -> InternalTask | None: ...
+
+    async def load_internals(self) -> Mapping[TaskKey, InternalTask]:
+        """Of all internal tasks that are not over: not done, or with a run that is open."""
         ...
 
     async def update_task(self, key: TaskKey, change: Change, *, event: Event | None = None) -> Task:

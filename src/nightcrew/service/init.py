@@ -16,8 +16,8 @@ from nightcrew.config.template import Answers, ProjectLine, render_template
 from nightcrew.core.errors import Conflict, Invalid
 from nightcrew.core.ids import is_slug
 from nightcrew.core.model.settings import ForgeSettings, MergeMode
+from nightcrew.engine.effect.filing import INTAKE_LABEL
 from nightcrew.engine.effect.label import LABELS
-from nightcrew.engine.facade import INTAKE_LABEL
 from nightcrew.forges.github.setup import ensure_labels, inspect_access
 from nightcrew.forges.github.token import resolve_token
 from nightcrew.service.checkout import CheckoutFacts, read_checkout

@@ -13,6 +13,7 @@ from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Settings
@@ -119,6 +120,14 @@ class OfflineService:
 
     async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
         _refuse(f"{title!r} cannot be filed in {project} ({len(body)} characters, labels {list(labels)})")
+
+    async def add_internal_task(
+        self, project: str, *, title: str, body: str, kind: TaskKind = TaskKind.CHANGE, pins: Pins = NO_PINS
+    ) -> Answer:
+        _refuse(f"{title!r} cannot be added to {project} ({kind.value}, {len(body)} characters, {pins.labels})")
+
+    async def publish_task(self, key: TaskKey) -> Answer:
+        _refuse(f"{key} cannot be published")
 
     async def approve_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be approved")

@@ -16,6 +16,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.route import Route
@@ -24,11 +25,12 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
-from nightcrew.ports.store import Change, Effect, Validator
+from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
 from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
 from nightcrew.store import event as events
+from nightcrew.store import internal as internals
 from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
 from nightcrew.store import route as routes
@@ -121,6 +123,20 @@ class SqliteStore:
 
     async def record_task(self, task: Task, *, event: Event) -> bool:
         return await self._write(lambda db: tasks.record_task(db, task, event=event))
+
+    async def record_internal(self, project: str, draft: Draft) -> TaskKey:
+        return await self._write(lambda db: internals.record_internal(db, project, draft))
+
+    async def change_internal(
+        self, key: TaskKey, change: InternalChange, *, event: Event | None = None
+    ) -> InternalTask:
+        return await self._write(lambda db: internals.change_internal(db, key, change, event=event))
+
+    async def find_internal(self, key: TaskKey) -> InternalTask | None:
+        return await self._read(lambda db: internals.find_internal(db, key))
+
+    async def load_internals(self) -> Mapping[TaskKey, InternalTask]:
+        return await self._read(internals.load_internals)
 
     async def update_task(self, key: TaskKey, change: Change, *, event: Event | None = None) -> Task:
         """`updated_at` becomes the latest of what is stored, what `change` says and `event.at`: it never goes back."""

@@ -93,6 +93,25 @@ async def test_a_new_task_is_filed(tmp_path):
     assert "title" in empty.json()["error"]["message"]
 
 
+async def test_an_internal_task_is_recorded_shown_and_published(tmp_path):
+    service = FakeService()
+    async with asked(service, tmp_path) as client:
+        new = {"project": PROJECT, "title": "Look", "body": "b", "kind": "report", "agent": "claude"}
+        answer = (await client.post("/tasks/internal", json=new)).json()
+        one = f"/tasks/{PROJECT}/i1"
+        detail = (await client.get(one)).json()
+        published = (await client.post(f"{one}/publish")).json()
+        filed = await client.post(f"{_ONE}/publish")
+        odd = await client.post("/tasks/internal", json={**new, "kind": "poem"})
+    assert answer["data"]["task"] == detail["summary"]["task"] == f"{PROJECT}#i1"
+    assert detail["internal"] == {
+        "kind": "report", "body": "b", "job": "", "result": "", "issue": None,
+        "agent": "claude", "model": "", "complexity": "",
+    }  # fmt: skip
+    assert published["data"]["task"] == f"{PROJECT}#77"
+    assert (filed.status_code, odd.status_code) == (404, 422)
+
+
 @pytest.mark.parametrize(
     ("verb", "start", "end"),
     [
@@ -220,7 +239,15 @@ async def test_what_is_not_there_is_404_in_the_one_shape(tmp_path, path, code):
 
 
 @pytest.mark.parametrize(
-    "path", [f"/tasks/{PROJECT}/0", f"/tasks/{PROJECT}/x", "/tasks/a b/c/1", "/runs/..%2f", "/runs?limit=0"]
+    "path",
+    [
+        f"/tasks/{PROJECT}/0",
+        f"/tasks/{PROJECT}/x",
+        f"/tasks/{PROJECT}/i0",
+        "/tasks/a b/c/1",
+        "/runs/..%2f",
+        "/runs?limit=0",
+    ],
 )
 async def test_what_is_badly_written_is_refused(tmp_path, path):
     async with asked(FakeService(), tmp_path) as client:

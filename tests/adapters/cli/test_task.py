@@ -181,6 +181,22 @@ async def test_add_files_an_issue(tmp_path):
     ]
 
 
+async def test_an_internal_task_is_added_shown_and_published(tmp_path):
+    service = FakeService()
+    async with shell(service, tmp_path) as person:
+        words = ("task", "add", "Look", "--internal", "--report", "--body", "why?", "--agent", "claude")
+        assert (await person.told(*words))["data"]["task"] == "acme/widgets#i1"
+        (key,) = service.internals
+        service.internals[key] = replace(service.internals[key], result="It is \x1b[31mslow.")
+        shown = await person.said("task", "show", "i1")
+        assert "#77" in await person.said("task", "publish", "i1")
+        assert "--internal" in await person.refused("task", "add", "Look", "--report", code=2)
+        assert "labels" in await person.refused("task", "add", "Look", "--internal", "--label", "x", code=2)
+    assert "why?" in shown
+    assert "slow." in shown
+    assert "\x1b" not in shown
+
+
 async def test_a_diff_is_for_programs_as_it_is(tmp_path):
     service = FakeService()
     key = service.put_task(a_task())

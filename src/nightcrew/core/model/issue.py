@@ -5,6 +5,8 @@ from datetime import datetime
 from enum import Enum
 from hashlib import sha256
 
+from nightcrew.core.ids import INTERNAL_FROM, render_number
+
 GHOST = "ghost"
 """The name shown for a deleted account. It never matches an allow list."""
 
@@ -61,6 +63,11 @@ class Issue:
 
     def has_label(self, name: str) -> bool:
         return name.strip().lower() in {label.lower() for label in self.labels}
+
+    @property
+    def name(self) -> str:
+        """As it is written: `#42`, or `i7` where it stands for an internal task, which no forge knows."""
+        return render_number(self.number) if self.number > INTERNAL_FROM else f"#{self.number}"
 
     @property
     def text_mark(self) -> str:

@@ -11,6 +11,7 @@ from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.dependency import Dependency
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import Reaction
@@ -31,7 +32,8 @@ class TaskView:
     the issue's text is what someone with write access asked for, or its author's own who has it; `reopened_by_writer`
     is looked for only where the task is done and its issue open. `reactions` is what is on record of them; `delivered`
     names what people said that a run was given. `needs` is what it waits for before it starts, only looked for while
-    it may start or waits for one of them."""
+    it may start or waits for one of them. `internal` is set where no issue stands for the task; `issue` is then made of
+    the store."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -48,6 +50,7 @@ class TaskView:
     reactions: tuple[Reaction, ...] = ()
     delivered: frozenset[str] = frozenset()
     needs: Observed[tuple[Dependency, ...]] = Known(())
+    internal: InternalTask | None = None
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""

@@ -1,6 +1,6 @@
 """`in_progress` without a live run: publish what the author did, try again, or ask a person."""
 
-from nightcrew.core.actions import MoveStatus, PublishWork
+from nightcrew.core.actions import FinishTask, MoveStatus, PublishWork
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.reaction import ReactionKind
@@ -21,6 +21,9 @@ def step_in_progress(case: Case) -> Stage:
     if run is None or run.outcome is None:
         return _again(case, "no author run of it is known")
     outcome = run.outcome
+    if _is_written(case, outcome):
+        why = f"{run.agent} has written its report"
+        return act_on(FinishTask(case.task.key, case.task.status, merged=False, why=why))
     spent = nothing_twice(case.view, run)
     if _is_answer(case, run, outcome):
         return _publish_as_is(case, run)
@@ -41,6 +44,16 @@ def _publish(case: Case, run: Run, outcome: RunOutcome) -> Stage:
     if outcome.head_sha is None or (outcome.head_sha == before and not _is_pushed(case, outcome)):
         return _again(case, f"{run.agent} said done and changed nothing")
     return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done"))
+
+
+def _is_written(case: Case, outcome: RunOutcome) -> bool:
+    """Whether a report was asked for, and nothing was changed for it. What was changed is published and reviewed like
+    any other work."""
+    internal = case.view.internal
+    if internal is None or not internal.is_report or case.view.pull != Known(None) or outcome.has_commits:
+        return False
+    is_done = isinstance(outcome.report, AuthorReport) and outcome.report.outcome is ReportedOutcome.DONE
+    return is_done and outcome.failure is None and outcome.interruption is None
 
 
 def _is_answer(case: Case, run: Run, outcome: RunOutcome) -> bool:

@@ -36,6 +36,8 @@ from nightcrew.ports.agent import AgentCommand, AgentJob
 AGENT_FOLDER = "agent"
 """The part of the run folder that the agent may write. What is beside it tells of the run, and is not the agent's."""
 REPORT_FILE = f"{AGENT_FOLDER}/report.json"
+ANSWER_FILE = f"{AGENT_FOLDER}/answer.md"
+"""What the author of a report found out, for people."""
 PROMPT_FILE = "prompt.md"
 SHOW_FILE = "show.json"
 """How the run's output is made readable, for those who look at it later."""
@@ -131,12 +133,19 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         diff=await _diff(means, run, base) if run.role is Role.REVIEWER else "",
         instructions=project.instructions,
         agents=_authors(means) if run.role is Role.ROUTER else (),
+        answer=await _answer_file(means, run),
     )
     prompt = build_prompt(parts, project.prompt)
     if prompt.hidden_pieces:
         words = f"{prompt.hidden_pieces} hidden pieces were taken out of the issue's text"
         await means.ports.store.record_event(means.event("prompt.hidden", words, task=key, run=run.id))
     return prompt
+
+
+async def _answer_file(means: Means, run: Run) -> str:
+    """Where an author writes what it finds out, if a report is asked for."""
+    internal = await means.ports.store.find_internal(run.task) if run.role is Role.AUTHOR else None
+    return str(means.folder(run) / ANSWER_FILE) if internal is not None and internal.is_report else ""
 
 
 def _messages(rules: ReactionSettings, feedback: Feedback, checks: tuple[FailedCheck, ...]) -> tuple[str, ...]:

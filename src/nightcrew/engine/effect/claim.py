@@ -90,8 +90,8 @@ async def release_claim(means: Means, action: ReleaseClaim) -> ActionOutcome:
 
 async def have_claim(means: Means, key: TaskKey, *, branch: str = "", within_s: float | None = None) -> str:
     """Have the task's claim, made, taken over or renewed; why it cannot be had, else."""
-    if key.project not in means.settings.projects:
-        return ""
+    if key.project not in means.settings.projects or key.is_internal:
+        return ""  # nobody else knows of an internal task
     book, settings = means.observer.claims_of(key.project), means.project(key)
     if not book.is_on(settings) or book.trusts(key.number, within_s=within_s):
         return ""

@@ -14,6 +14,7 @@ from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.words import render_commit_message
 from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns
 from nightcrew.engine.effect.ending import can_resume, own_usage, read_end
+from nightcrew.engine.effect.internal import keep_result
 from nightcrew.engine.effect.leak import mask_failure, mask_report
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.resolve import find_marks
@@ -48,7 +49,11 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     reading, interruption = read_end(means, run, has_commits=has_commits)
     failure = reading.failure
     if failure is None and interruption is None:
-        failure = await find_nothing(means, run, report=reading.report, left=left) or await find_marks(means, run, left)
+        is_report = await keep_result(means, run, reading.report)
+        nothing = await find_nothing(means, run, report=reading.report, left=left)
+        if nothing is not None and is_report:
+            nothing, has_commits = None, False  # what was asked for is there, and notes of its author are no change
+        failure = nothing or await find_marks(means, run, left)
     outcome = RunOutcome(
         report=mask_report(means.ports.mask, reading.report),
         failure=mask_failure(means.ports.mask, failure),

@@ -9,13 +9,15 @@ from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Interruption, InterruptionKind, Run, StopCause
-from nightcrew.engine.effect.brief import REPORT_FILE
+from nightcrew.core.report import clean_text
+from nightcrew.engine.effect.brief import ANSWER_FILE, REPORT_FILE
 from nightcrew.engine.effect.means import Means
 from nightcrew.ports.agent import Reading, RunOutput
 from nightcrew.ports.runtime import SessionResult
 
 OUTPUT_CAP = 64_000_000
 REPORT_CAP = 1_000_000
+ANSWER_CAP = 100_000
 KILLED = 137
 """The exit code of what was killed (128 + SIGKILL), for a session that could not say how its agent ended."""
 
@@ -133,6 +135,11 @@ def _tail(path: Path) -> bytes:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - OUTPUT_CAP))
         return stream.read()
+
+
+def read_answer(folder: Path) -> str:
+    """What the author of a report wrote for people, empty if it wrote nothing."""
+    return clean_text(_report(folder / ANSWER_FILE) or "", limit=ANSWER_CAP).strip()
 
 
 def _report(path: Path) -> str | None:

@@ -1,12 +1,22 @@
 """Filing an issue. One that may have been filed when the service died, or whose answer was lost, is looked for before
 another is filed."""
 
+from datetime import timedelta
 from hashlib import sha256
 
+from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.issue import Issue
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.journal import look_for
 from nightcrew.ports.store import Effect
+from nightcrew.ports.tracker import LabelSpec
+
+INTAKE_LABEL = LabelSpec("1d76db", "Nightcrew may work on this")
+_LAG = timedelta(minutes=2)
+"""For how long a list may not yet show an issue whose filing was not answered."""
+_OVERLAP = timedelta(minutes=10)
+"""How far the forge's clock may be behind ours when it is looked for an issue that was made of a task."""
 
 
 async def file_issue(means: Means, project: str, *, title: str, body: str, labels: tuple[str, ...]) -> Issue:
@@ -26,6 +36,34 @@ async def file_issue(means: Means, project: str, *, title: str, body: str, label
         lambda: tracker.create_issue(project, title=title, body=body, labels=labels),
         mark=mark,
     )
+
+
+async def file_marked(means: Means, key: TaskKey, *, title: str, body: str, labels: tuple[str, ...]) -> Issue:
+    """The issue whose body begins with the same line as `body`, which is its mark; filed if none of this account does,
+    open or closed."""
+    tracker, mark = means.ports.forge_of(means.settings, key.project).tracker, body.partition("\n")[0]
+    made_at = (await means.task(key)).created_at
+
+    async def find() -> Issue | None:
+        login = await tracker.fetch_login()
+        issues = await tracker.list_updated_issues(key.project, known_at=made_at - _OVERLAP)
+        return next((one for one in issues if one.author == login and one.body.startswith(mark)), None)
+
+    found = await find()
+    if found is not None:
+        return found
+    now = means.ports.clock.now()
+    for effect in await means.ports.store.load_effects(task=key):
+        if effect.kind == "issue.create" and effect.state in ("intent", "unknown") and now - effect.at < _LAG:
+            raise OutcomeUnknown("whether it was filed a moment ago is not known; it is looked for again")
+    try:
+        return await means.journal.effect(
+            "issue.create",
+            subject(key),
+            lambda: tracker.create_issue(key.project, title=title, body=body, labels=labels),
+        )
+    except OutcomeUnknown as error:
+        return await look_for(error, find)
 
 
 async def _open_effects(means: Means, key: TaskKey, mark: str) -> list[Effect]:

@@ -15,6 +15,7 @@ from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.neutral import strip_controls
 from nightcrew.engine.bus import Bus
+from nightcrew.engine.internal import InternalTracker
 from nightcrew.engine.journal import Journal, Subject
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
@@ -45,7 +46,9 @@ class Means:
         return replace(self, projects=self.observer.all_project_settings())
 
     def forge(self, key: TaskKey) -> Forge:
-        return self.ports.forge_of(self.settings, key.project)
+        """The forge of a task's project. What an issue says is read from the store, where none stands for the task."""
+        forge = self.ports.forge_of(self.settings, key.project)
+        return replace(forge, tracker=InternalTracker(forge.tracker, self.ports.store)) if key.is_internal else forge
 
     def project(self, key: TaskKey) -> ProjectSettings:
         if self.projects is not None and key.project in self.projects:

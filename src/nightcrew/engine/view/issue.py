@@ -111,8 +111,8 @@ class IssueView:
 
     async def answered(self, task: Task) -> bool:
         """Whether a person with write access commented since the task was blocked with a question. A comment that holds
-        nothing but commands answers nothing."""
-        if task.block is None or not task.block.answerable or task.block.at is None:
+        nothing but commands answers nothing; an internal task has none, and is answered by a command."""
+        if task.block is None or not task.block.answerable or task.block.at is None or task.key.is_internal:
             return False
         try:
             comments = await self._tracker.list_comments(self._project, task.key.number)

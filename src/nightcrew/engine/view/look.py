@@ -70,6 +70,8 @@ async def _read_tasks(memory: ProjectMemory, tasks: list[Task], dirty: frozenset
                 group.create_task(_read_task(memory, task, None))
             elif is_over(task) and issue is None and key not in dirty and not (first and is_untold(task)):
                 memory.sights.pop(key, None)
+            elif key.is_internal and task.pull is None:
+                memory.sights[key] = TaskSight(Known(None), Known(None), answered=False)
             elif issue is None or key in dirty or is_in_work(task):
                 group.create_task(_read_task(memory, task, None))
             elif task.pull is not None or task.block is not None or needs_care(task, issue) or is_gated(task):
@@ -85,7 +87,7 @@ async def _read_task(memory: ProjectMemory, task: Task, listed: Issue | None) ->
 
 async def _read_now(memory: ProjectMemory, task: Task, listed: Issue | None) -> None:
     touched = memory.touched.get(task.key, 0)
-    issue = Known(listed) if listed is not None else await memory.issues.read(task.key.number)
+    issue = await _read_issue(memory, task, listed)
     pull = await memory.pulls.read(task)
     found = issue.value if isinstance(issue, Known) else None
     vouched: Observed[bool] = Known(True)
@@ -101,6 +103,13 @@ async def _read_now(memory: ProjectMemory, task: Task, listed: Issue | None) -> 
     if memory.touched.get(task.key, 0) == touched:
         # Otherwise something was done about it meanwhile, and this may be what was before.
         memory.sights[task.key] = sight
+
+
+async def _read_issue(memory: ProjectMemory, task: Task, listed: Issue | None) -> Observed[Issue | None]:
+    """The issue; nothing where none stands for the task: the store says it all."""
+    if task.key.is_internal:
+        return Known(None)
+    return Known(listed) if listed is not None else await memory.issues.read(task.key.number)
 
 
 def _others_at_work(memory: ProjectMemory, tasks: list[Task]) -> bool:

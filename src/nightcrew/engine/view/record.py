@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
@@ -20,7 +21,8 @@ LAST_AGENT = "engine.last_agent"
 @dataclass(frozen=True, slots=True)
 class Records:
     """One consistent reading. `tasks` holds done ones as well, so that a reopened issue is known again. `commands` are
-    the settled ones by project, comment and place; `last_commands` the newest of each task that was answered."""
+    the settled ones by project, comment and place; `last_commands` the newest of each task that was answered;
+    `internal` what internal tasks are besides, as far as they are not over."""
 
     tasks: Mapping[TaskKey, Task] = field(default_factory=dict)
     runs: Mapping[TaskKey, tuple[Run, ...]] = field(default_factory=dict)
@@ -31,6 +33,7 @@ class Records:
     values: Mapping[str, str] = field(default_factory=dict)
     reactions: Mapping[TaskKey, tuple[Reaction, ...]] = field(default_factory=dict)
     delivered: Mapping[TaskKey, frozenset[str]] = field(default_factory=dict)
+    internal: Mapping[TaskKey, InternalTask] = field(default_factory=dict)
 
 
 class RecordView:
@@ -71,4 +74,5 @@ class RecordView:
             values=await store.load_values("engine."),
             reactions=await store.load_reactions(),
             delivered=await store.load_deliveries(),
+            internal=await store.load_internals(),
         )

@@ -30,7 +30,7 @@ def is_over(task: Task) -> bool:
 
 def is_untold(task: Task) -> bool:
     """Whether a service died between finishing a task and saying so on its issue."""
-    return f"`{Status.DONE.value}`" not in task.told
+    return f"`{Status.DONE.value}`" not in task.told and not task.key.is_internal
 
 
 def is_in_work(task: Task) -> bool:

@@ -6,7 +6,7 @@ from nightcrew.core.command import GivenCommand
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.claim import ClaimView, Hold
+from nightcrew.core.model.claim import NO_CLAIMS, ClaimView, Hold
 from nightcrew.core.model.run import RunView
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import ProjectWorld, TaskView
@@ -23,6 +23,9 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
     for key, task in records.tasks.items():
         seen = key in memory.sights or key in live or key.number in memory.claims.held
         if key.project != slug or (task.status is Status.DONE and not seen):
+            continue
+        if key.is_internal:
+            views += _internal(memory, task, records, live)
             continue
         nothing = Unknown(memory.problem or "it has not been read yet")
         claim = memory.claims.view(key.number, settings)
@@ -55,6 +58,33 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
     )
+
+
+def _internal(
+    memory: ProjectMemory, task: Task, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]]
+) -> list[TaskView]:
+    """A task that no issue stands for. Only of its pull request has the forge anything to say. One that is over is not
+    in the records any more."""
+    key, internal = task.key, records.internal.get(task.key)
+    if internal is None:
+        return []
+    unread = Known(None) if task.pull is None else Unknown(memory.problem or "it has not been read yet")
+    sight = memory.sights.get(key, TaskSight(unread, unread, answered=False))
+    return [
+        TaskView(
+            task=task,
+            issue=Known(internal.as_issue(task)),
+            pull=sight.pull,
+            runs=records.runs.get(key, ()),
+            live=live.get(key, ()),
+            verdicts=records.verdicts.get(key, ()),
+            commands=_commands(memory, task, records, Known(NO_CLAIMS)),
+            last_command=records.last_commands.get(key),
+            reactions=records.reactions.get(key, ()),
+            delivered=records.delivered.get(key, frozenset()),
+            internal=internal,
+        )
+    ]
 
 
 def _commands(
