@@ -79,6 +79,7 @@ class FakeService:
         self.reads_only = reads_only
         self.tasks: dict[TaskKey, Task] = {}
         self.internals: dict[TaskKey, InternalTask] = {}
+        self.subscriptions: dict[str, set[str]] = {}
         self.sentences: dict[TaskKey, str] = {}
         self.waits: dict[TaskKey, Wait] = {}
         self.runs: dict[RunId, Run] = {}
@@ -326,6 +327,12 @@ class FakeService:
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return tuple(one for one in self.notices if one.id > after)[-limit:]
+
+    async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
+        self._may_write()
+        before = self.subscriptions.setdefault(receiver, set())
+        (before.add if is_on else before.discard)(project or "*")
+        return Answer(True, f"notices {'come' if is_on else 'no more come'} here")
 
     async def wake(self) -> Answer:
         self._may_write()

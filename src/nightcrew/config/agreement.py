@@ -24,6 +24,7 @@ def find_disagreements(
         *_router(file, where),
         *_adapters(file, where, adapters=adapters),
         *_webhook(file, where),
+        *_channels(file, where),
     ]
 
 
@@ -76,6 +77,13 @@ def _webhook(file: ConfigFile, where: Where) -> Iterator[Problem]:
     if not given.allow_remote and not is_loopback(given.listen):
         hint = "listen on 127.0.0.1, or set `webhook.allow_remote: true`"
         yield Problem(where(("webhook", "listen")), "other machines can reach that address", hint)
+
+
+def _channels(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    for name, keys in (("telegram", file.channels.telegram),):
+        if keys.token and not keys.users:
+            hint = "list the ids of those who may give orders"
+            yield Problem(where(("channels", name, "users")), "is missing: everybody could give orders", hint)
 
 
 def _unknown(where: str, what: str, name: str, *, known: Collection[str]) -> Problem:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
 from nightcrew.config.project import ProjectEntry
@@ -64,6 +65,7 @@ def build_settings(
         probe_above=file.probe_above,
         sandbox=file.sandbox,
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
+        telegram=build_chat(file.channels.telegram),
         generation=generation,
     )
 

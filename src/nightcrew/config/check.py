@@ -88,6 +88,8 @@ def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
             references[f"forges.{name}.app.private_key"] = forge.app.private_key
     if settings.webhook.listen:
         references["webhook.secret"] = settings.webhook.secret
+    if settings.telegram.token:
+        references["channels.telegram.token"] = settings.telegram.token
     for agent in settings.agents.values():
         for name, value in agent.env.items():
             where = f"agents.{agent.name}.env.{name}"

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, JsonValue
 
+from nightcrew.config.channel import ChannelsKeys
 from nightcrew.config.cooldown import CooldownTable
 from nightcrew.config.project import ProjectEntry, ProjectKeys
 from nightcrew.config.section import Section
@@ -170,6 +171,7 @@ class ConfigFile(Section):
         "The servers, by name. One that a project uses stays as it was opened until a restart.", {}
     )
     webhook: WebhookKeys = key("Deliveries of webhooks, which have the service look at once.", WebhookKeys())
+    channels: ChannelsKeys = key("The chats that Nightcrew is talked to in.", ChannelsKeys())
     router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
     limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())
     sandbox: SandboxKind = key(

@@ -5,6 +5,7 @@ from enum import Enum
 
 import yaml
 
+from nightcrew.config.channel import render_chat
 from nightcrew.config.document import copy_resolvers
 from nightcrew.config.secret import MASK, is_reference, looks_secret
 from nightcrew.core.model.reaction import ReactionSettings
@@ -43,6 +44,7 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "secret": settings.webhook.secret,
             "allow_remote": settings.webhook.allow_remote,
         },
+        "channels": {"telegram": render_chat(settings.telegram)},
         "agents": {name: _agent(agent) for name, agent in settings.agents.items()},
         "projects": [_project(project) for project in settings.projects.values()],
     }

@@ -28,6 +28,7 @@ from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.reading import Reader
+from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
 
@@ -245,6 +246,17 @@ class Facade:
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return await self._reader.list_notices(after=after, limit=limit)
+
+    async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
+        if project is not None:
+            project = self._reader.spell(project)
+            if project not in self._means.settings.projects:
+                raise Missing(f"{project} is not a configured project")
+        changed = await change_subscription(self._means.ports.store, receiver, project=project, is_on=is_on)
+        what = f"Notices of {project or 'all projects'}"
+        if not changed:
+            return Answer(False, f"{what} came here already" if is_on else f"{what} did not come here")
+        return Answer(True, f"{what} {'come' if is_on else 'no more come'} here")
 
     async def wake(self) -> Answer:
         self._means.observer.expire()

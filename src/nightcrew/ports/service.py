@@ -237,6 +237,10 @@ class Service(Protocol):
         """The newest of what people were or are to be told, after the one with that id, oldest first."""
         ...
 
+    async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
+        """Send notices of a project (None: of all) to a place in a chat, such as `telegram:12`, or no more."""
+        ...
+
     async def wake(self) -> Answer:
         """Look now instead of at the next tick."""
         ...

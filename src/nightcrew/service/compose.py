@@ -38,6 +38,7 @@ from nightcrew.process import clean_environment
 from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.secret import Vault
 from nightcrew.service.adapter import load_agents
+from nightcrew.service.chat import ChatPart, make_telegram
 from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.connection import Connections, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
@@ -66,6 +67,7 @@ class Composed:
     facade: Facade
     ports: Ports
     webhook: WebhookPart
+    chats: tuple[ChatPart, ...]
 
 
 @asynccontextmanager
@@ -144,7 +146,14 @@ async def composed(
             show=Show(render_output, task_url(lambda: loop.means.settings), vault.mask),
         )
         facade = Facade(loop, reader, render_config=render_settings)
-        yield Composed(settings, means, loop, facade, ports, webhook)
+        telegram = ChatPart(
+            "telegram",
+            home,
+            make=make_telegram,
+            wanted=lambda: loop.means.settings.telegram,
+            learn=vault.learn,
+        )
+        yield Composed(settings, means, loop, facade, ports, webhook, (telegram,))
 
 
 async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:

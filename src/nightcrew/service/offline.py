@@ -165,6 +165,9 @@ class OfflineService:
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:
         _refuse(f"where {key} runs is not known")
 
+    async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
+        _refuse(f"{receiver} of {project} is {is_on} in vain: there are no chats")
+
     async def wake(self) -> Answer:
         _refuse("there is nobody to wake")
 

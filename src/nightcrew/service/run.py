@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -111,6 +112,9 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
                 supervise("log", lambda: follow_events(service.means.bus, repeats), report=report), name="log"
             ),
         ]
+        for chat in service.chats:
+            start = partial(chat.run, service.facade, service.ports.clock, service.ports.store)
+            beside.append(group.create_task(supervise(chat.name, start, report=report), name=chat.name))
         if on_ready is not None:
             on_ready(service)
         engine = group.create_task(service.loop.run(), name="engine")

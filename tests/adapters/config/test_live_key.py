@@ -30,6 +30,7 @@ BASE: dict[str, Any] = {
     "forges": {"github": {"token": "file:token", "app": {"id": 1, "installation": 2, "private_key": "file:key"}}},
     "router": {"agent": "bob"},
     "webhook": {"listen": "127.0.0.1:7700", "secret": "file:token"},
+    "channels": {"telegram": {"token": "file:token", "users": [7]}},
 }
 _OTHERS: dict[str, tuple[Any, ...]] = {
     "time": ("77s", "3s", "700s", "150h"),
@@ -50,7 +51,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         2.5,
         "127.0.0.1:7701",
     ),
-    "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"]),
+    "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"], [12]),
     "mapping": ({"simple": ["sample"]}, {"SAMPLE": "value"}, {"max_turns": 5}),
     "section": (),
 }

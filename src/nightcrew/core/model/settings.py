@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
@@ -307,4 +308,5 @@ class Settings:
     """With more projects on a forge than this, it is first asked which of them may have news."""
     sandbox: SandboxKind = SandboxKind.AUTO
     webhook: WebhookSettings = WebhookSettings()
+    telegram: ChatSettings = ChatSettings()
     generation: int = 1
