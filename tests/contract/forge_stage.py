@@ -104,7 +104,7 @@ class FakeStage:
         self._fake.set_open(PROJECT, number, is_open=False, closed_as=Standing(reason))
 
     async def check(self, sha: Sha, name: str, state: CheckState) -> None:
-        self._fake.add_check(PROJECT, sha, name, state)
+        self._fake.add_check(PROJECT, sha, name, state, can_rerun=True)
 
     async def review(self, number: int, *, author: str, state: ReviewState, sha: Sha, body: str) -> int:
         return self._fake.add_review(PROJECT, number, author=author, state=state, sha=sha, body=body).id

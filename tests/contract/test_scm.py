@@ -9,6 +9,7 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Permission
 from nightcrew.core.model.pull import CheckState, Comparison, Merged, MergeRefused, Required, ReviewState
 from nightcrew.core.model.report import Finding
+from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.scm import NewPull, NewStatus
 from tests.contract.forge_stage import BOT, PROJECT, Stage, minute, staged
@@ -244,6 +245,21 @@ async def test_checks_of_both_systems_and_the_newest_of_each(stage):
     }
     assert next(check.summary for check in checks if check.source == "status") == "it is failure"
     assert await stage.forge.list_checks(PROJECT, sha) is checks
+
+
+async def test_a_failed_check_run_runs_again_once_it_is_asked_to(stage):
+    _, sha = await opened(stage)
+    await stage.check(sha, "build", CheckState.FAILURE)
+    await stage.forge.post_status(PROJECT, sha, NewStatus("jenkins", "failure", "red"))
+    by_name = {check.name: check for check in await stage.forge.list_checks(PROJECT, sha)}
+    with pytest.raises(Invalid, match="status"):
+        await stage.forge.rerun_check(PROJECT, by_name["jenkins"])
+    assert await stage.forge.rerun_check(PROJECT, by_name["build"]) is RerunAnswer.ASKED
+    again = {check.name: check for check in await stage.forge.list_checks(PROJECT, sha)}
+    assert again["build"].state is CheckState.PENDING
+    assert again["build"].mark != by_name["build"].mark
+    assert again["jenkins"].mark == by_name["jenkins"].mark
+    assert await stage.forge.rerun_check(PROJECT, by_name["build"]) is RerunAnswer.RUNNING
 
 
 async def test_a_status_on_an_unknown_commit_is_invalid(stage):

@@ -21,6 +21,7 @@ from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
+from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
@@ -588,6 +589,42 @@ class TestCooldowns:
             assert await store.clear_cooldowns(agent="claude", model="deep", kind=hang, event=an_event("again")) == 0
             assert await store.load_cooldowns() == (self.MODEL,)
             assert await kinds(store) == ["cooled", "cooled", "cleared"]
+
+
+class TestReruns:
+    ROW = Rerun(9, SHA, "build", "check_run:ci", "1 red", NOW, tests=("test_a", "test_b"))
+
+    async def test_a_check_is_on_record_once_a_head_with_what_became_of_it(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("adopted"))
+            await store.record_reruns(KEY, [self.ROW], event=an_event("wanted"))
+            await store.record_reruns(KEY, [replace(self.ROW, mark="2")], event=an_event("again"))
+            assert (await store.load_reruns())[KEY] == (self.ROW,)
+            event = replace(an_event("asked"), at=LATER)
+            await store.settle_reruns(KEY, [self.ROW], state=RerunState.REFUSED, why="no permission", event=event)
+        async with opened() as store:
+            refused = replace(self.ROW, state=RerunState.REFUSED, why="no permission", at=LATER)
+            assert (await store.load_reruns())[KEY] == (refused,)
+            assert await kinds(store) == ["adopted", "wanted", "again", "asked"]
+            assert await store.load_flakes() == ()
+
+    async def test_what_passed_is_flaky_by_check_and_test(self, opened):
+        other = replace(self.ROW, pull=10, tests=("test_b",))
+        bare = replace(self.ROW, check="lint", tests=())
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("adopted"))
+            for row, at in ((self.ROW, NOW), (other, LATER), (bare, NOW)):
+                await store.record_reruns(KEY, [row], event=an_event("wanted"))
+                event = replace(an_event("passed"), at=at)
+                await store.settle_reruns(KEY, [row], state=RerunState.PASSED, why="", event=event)
+            project = KEY.project
+            assert await store.load_flakes(project=project) == (
+                Flake(project, "build", "test_b", 2, NOW, LATER),
+                Flake(project, "build", "test_a", 1, NOW, NOW),
+                Flake(project, "lint", "", 1, NOW, NOW),
+            )
+            assert len(await store.load_flakes(limit=1)) == 1
+            assert await store.load_flakes(project="no/such") == ()
 
 
 class TestNotices:

@@ -1,6 +1,6 @@
 """What must be true of every merge, M1 to M12, each broken where the line or term that keeps it is taken away.
 
-M10 (one re-run of a red check) is kept and tested with the reactions.
+M10 (one re-run of a red check) is in test_rerunning.py.
 """
 
 from collections.abc import Callable

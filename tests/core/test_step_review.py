@@ -17,6 +17,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import Check, CheckState, PullView, Required
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
+from nightcrew.core.model.rerun import Rerun, RerunState
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeSettings
 from nightcrew.core.model.verdict import Verdict
@@ -25,6 +26,7 @@ from tests.core.asking import blocked, moved, step, steps, wait
 from tests.core.build import (
     BASE_SHA,
     HEAD,
+    NOW,
     UNKNOWN,
     a_check,
     a_project,
@@ -131,7 +133,8 @@ class TestEngineChecks:
             a_check("nightcrew/tests", CheckState.FAILURE, "status"),
             a_check("nightcrew/lint", CheckState.SUCCESS, "status"),
         )
-        view = replace(checked_view(Status.IN_REVIEW, *failed), verdicts=(a_verdict(),))
+        ran = Rerun(70, HEAD, "nightcrew/tests", "status", "", NOW, RerunState.FAILED)
+        view = replace(checked_view(Status.IN_REVIEW, *failed), verdicts=(a_verdict(),), reruns=(ran,))
         action = moved(view, Status.ROUTED, Evidence.CHANGES_REQUESTED, settings=CHECKED_SETTINGS)
         assert "nightcrew/tests" in action.why
 

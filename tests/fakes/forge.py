@@ -26,6 +26,7 @@ from nightcrew.core.model.pull import (
     ReviewState,
 )  # fmt: skip
 from nightcrew.core.model.report import Finding
+from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.thread import Thread as Talk
 from nightcrew.ports.scm import NewPull, NewStatus, Remote, Repository
@@ -284,13 +285,35 @@ class FakeForge(ForgeState):
             newest = {(run.name, run.app): run for run in repo.runs.get(sha, [])}
             return self._same(("checks", project, sha), (*newest.values(), *repo.statuses.get(sha, {}).values()))
 
+    async def rerun_check(self, project: str, check: Check) -> RerunAnswer:
+        with self._call("rerun_check", project):
+            if check.run_id is None:
+                raise Invalid(f"{check.name} is a commit status")
+            repo = self._project(project)
+            sha = next(sha for sha, runs in repo.runs.items() if any(one.run_id == check.run_id for one in runs))
+            mine = [one for one in repo.runs[sha] if (one.name, one.app) == (check.name, check.app)]
+            if mine[-1].state is CheckState.PENDING:
+                return RerunAnswer.RUNNING
+            if (sha, check.name) in repo.rerun:
+                return RerunAnswer.SPENT
+            repo.rerun.add((sha, check.name))
+            self.add_check(project, sha, check.name, CheckState.PENDING, app=check.app, can_rerun=True)
+            return RerunAnswer.ASKED
+
     async def post_status(self, project: str, sha: Sha, status: NewStatus) -> None:
         with self._call("post_status", project):
             repo = self._project(project)
             if sha not in repo.commits:
                 raise Invalid(f"No commit found for SHA: {sha}")
             state = _STATES.get(status.state, CheckState.PENDING)
-            said = Check(status.context, state, "status", summary=status.description[:140], url=status.target_url)
+            said = Check(
+                status.context,
+                state,
+                "status",
+                summary=status.description[:140],
+                url=status.target_url,
+                mark=str(self._id()),
+            )
             repo.statuses.setdefault(sha, {})[status.context] = said
 
     async def fetch_required(self, project: str, branch: str) -> Required:

@@ -63,6 +63,7 @@ class Project:
     commits: dict[Sha, Commit] = field(default_factory=dict)
     runs: dict[Sha, list[Check]] = field(default_factory=dict)
     statuses: dict[Sha, dict[str, Check]] = field(default_factory=dict)
+    rerun: set[tuple[Sha, str]] = field(default_factory=set)
     required: dict[str, Required] = field(default_factory=dict)
     permissions: dict[str, Permission] = field(default_factory=dict)
     next_number: int = 1
@@ -196,11 +197,20 @@ class ForgeState:
         del self.projects[slug].threads[number]
 
     def add_check(
-        self, slug: str, sha: Sha, name: str, state: CheckState, *, app: str = "ci", summary: str = ""
+        self,
+        slug: str,
+        sha: Sha,
+        name: str,
+        state: CheckState,
+        *,
+        app: str = "ci",
+        summary: str = "",
+        can_rerun: bool = False,
     ) -> None:
-        """A check run, newer than those before it."""
-        runs = self.projects[slug].runs.setdefault(sha, [])
-        runs.append(Check(name, state, "check_run", summary=summary, app=app))
+        """A check run, newer than those before it; `can_rerun`: its app runs it again if it is asked."""
+        runs, number = self.projects[slug].runs.setdefault(sha, []), self._id()
+        run_id = number if can_rerun else None
+        runs.append(Check(name, state, "check_run", summary=summary, app=app, run_id=run_id, mark=str(number)))
 
     def add_review(
         self, slug: str, number: int, *, author: str, state: ReviewState, sha: Sha, body: str = ""

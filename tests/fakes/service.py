@@ -16,6 +16,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Block, Task
@@ -94,6 +95,7 @@ class FakeService:
         self.cooldowns: list[Cooldown] = []
         self.unknown: list[UnknownFailure] = []
         self.notices: list[Notice] = []
+        self.flakes: list[Flake] = []
         self.problems: tuple[str, ...] = ()
         self.config: Mapping[str, object] = {}
         self.config_problems: tuple[Problem, ...] = ()
@@ -324,6 +326,9 @@ class FakeService:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return tuple(self.unknown)
+
+    async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
+        return tuple(one for one in self.flakes if project in (None, one.project))
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return tuple(one for one in self.notices if one.id > after)[-limit:]

@@ -18,6 +18,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
+from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
@@ -45,6 +46,7 @@ class MemoryStore:
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
         self.reactions: dict[tuple[TaskKey, ReactionKey], Reaction] = {}
+        self.reruns: dict[tuple[TaskKey, int, Sha, str, str], Rerun] = {}
         self.notices: list[Notice] = []
         self.noticed: set[tuple[int, str]] = set()
         self.deliveries: dict[tuple[TaskKey, str, RunId], datetime] = {}
@@ -206,6 +208,45 @@ class MemoryStore:
         row = self.reactions.get((task.key, key)) or Reaction(key, at)
         is_old = row.sent_at is None or (task.reset_at is not None and row.sent_at <= task.reset_at)
         self.reactions[task.key, key] = replace(row, sent=1 if is_old else row.sent + 1, sent_at=at)
+
+    # re-runs of checks
+
+    async def record_reruns(self, task: TaskKey, rows: Sequence[Rerun], *, event: Event) -> None:
+        self._check()
+        self._get_task(task)
+        for row in rows:
+            self.reruns.setdefault((task, row.pull, row.head_sha, row.check, row.source), row)
+        self._append(event)
+
+    async def settle_reruns(
+        self, task: TaskKey, rows: Sequence[Rerun], *, state: RerunState, why: str, event: Event
+    ) -> None:
+        self._check()
+        for row in rows:
+            place = (task, row.pull, row.head_sha, row.check, row.source)
+            self.reruns[place] = replace(self.reruns[place], state=state, why=why, at=event.at)
+        self._append(event)
+
+    async def load_reruns(self) -> Mapping[TaskKey, tuple[Rerun, ...]]:
+        self._check()
+        found: dict[TaskKey, tuple[Rerun, ...]] = {}
+        for (task, *_), row in self.reruns.items():
+            found[task] = (*found.get(task, ()), row)
+        return found
+
+    async def load_flakes(self, *, project: str | None = None, limit: int = 200) -> tuple[Flake, ...]:
+        self._check()
+        found: dict[tuple[str, str, str], Flake] = {}
+        for (task, *_), row in self.reruns.items():
+            if row.state is not RerunState.PASSED or project not in (None, task.project):
+                continue
+            for test in row.tests or ("",):
+                place = (task.project, row.check, test)
+                old = found.get(place) or Flake(*place, 0, row.at, row.at)
+                times = (min(old.first_at, row.at), max(old.last_at, row.at))
+                found[place] = Flake(*place, old.times + 1, *times)
+        order = sorted(found.items(), key=lambda one: (-one[1].times, -one[1].last_at.timestamp(), one[0]))
+        return tuple(flake for _, flake in order[:limit])
 
     # notices
 

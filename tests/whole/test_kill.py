@@ -1,5 +1,6 @@
 """kill -9 at the effects, and start again: the end is the same as without, and nothing was done twice."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,8 +9,15 @@ from typing import Any
 
 import pytest
 
+from nightcrew.forges.local.workflow import (
+    complete_workflow_job,
+    complete_workflow_run,
+    list_queued_jobs,
+    record_workflow_job,
+    record_workflow_run,
+)
 from tests.waiting import eventually
-from tests.whole.stage import APPROVE, Stage, attempt, git, says, staged
+from tests.whole.stage import APPROVE, PROJECT, Stage, attempt, git, says, staged
 
 SOURCE = Path(__file__).parents[2] / "src" / "nightcrew" / "engine"
 _CALL = re.compile(r"journal\.effect\(\s*\"([a-z_.]+)\"")
@@ -25,6 +33,7 @@ MERGED = {
 }  # fmt: skip
 UPDATED = {"workspace.merge": 1, "branch.update": 1, "branch.push": 2, "status.post": 7, "review.post": 3}
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
+FLAKY = {"check.rerun": 1}
 CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
 
 
@@ -191,6 +200,38 @@ async def tell_answered(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_flaky(moments: Sequence[Moment] = ()) -> list[str]:
+    """A job of the forge's CI is red, is run once more, and passes then."""
+    async with staged() as stage:
+        title = "Be flaky"
+        stage.play(title, [attempt({"answer.txt": "42\n"})], [{**APPROVE, "gate": stage.gate("seen")}])
+        number = await stage.file_issue(title)
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: len(stage.starts("reviewer")) == 1)
+        (pull,) = await stage.pulls()
+        run = record_workflow_run(stage.forge, PROJECT, pull["head"]["sha"])
+        record_workflow_job(stage.forge, run, "build", conclusion="failure", log=b"FAILED test_a.py::test_slow - x")
+        complete_workflow_run(stage.forge, run)
+        stage.open_gate("seen")
+
+        def is_done_with_a_runner() -> bool:
+            for job in list_queued_jobs(stage.forge, run):
+                complete_workflow_job(stage.forge, job, "success", log=b"passed")
+                complete_workflow_run(stage.forge, run)
+            return is_done(stage, number)
+
+        kills += await keep_alive(stage, is_done_with_a_runner)
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        jobs = (await stage.get(f"/actions/runs/{run}/jobs?filter=all"))["jobs"]
+        assert [job["conclusion"] for job in jobs] == ["failure", "success"], "it ran again once"
+        _look_at_runs(stage, {"author": 1, "reviewer": 1})
+        (flake,) = json.loads((await stage.cli("flaky", "list", "--json")).out)["flakes"]
+        assert (flake["check"], flake["test"], flake["times"]) == ("build", "test_a.py::test_slow", 1)
+        assert [row["kind"] for row in stage.rows("SELECT * FROM notices")] == ["merged"]
+        return stage.effects()
+
+
 async def _file(stage: Stage) -> int:
     """File it, and ask again where the service died of that: it is filed once."""
 
@@ -217,6 +258,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "updated": (tell_updated, UPDATED),
     "closed": (tell_closed, CLOSED),
     "answered": (tell_answered, ANSWERED),
+    "flaky": (tell_flaky, FLAKY),
 }
 
 
@@ -226,14 +268,22 @@ def alternating(first: int, kinds: Sequence[str]) -> list[Moment]:
 
 
 def test_every_kind_of_effect_has_its_kills():
-    assert kinds_in_the_source() == {*MERGED, *UPDATED, *CLOSED, *ANSWERED}
+    assert kinds_in_the_source() == {*MERGED, *UPDATED, *CLOSED, *ANSWERED, *FLAKY}
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.crash)], ids=["one-half", "other-half"])
 @pytest.mark.parametrize(
     ("story", "part"),
-    [("merged", 0), ("merged", 1), ("merged", 2), ("updated", None), ("closed", None), ("answered", None)],
-)
+    [
+        ("merged", 0),
+        ("merged", 1),
+        ("merged", 2),
+        ("updated", None),
+        ("closed", None),
+        ("answered", None),
+        ("flaky", None),
+    ],
+)  # fmt: skip
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):
     """One task lives through a death at each kind of effect; at every third one, where there are many."""
     tell, kinds = STORIES[story]

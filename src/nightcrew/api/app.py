@@ -5,7 +5,7 @@ import asyncio
 
 from fastapi import FastAPI
 
-from nightcrew.api import config, cooldown, event, failure, notice, project, run, service_status, task
+from nightcrew.api import config, cooldown, event, failure, flaky, notice, project, run, service_status, task
 from nightcrew.api.access import SameSite
 from nightcrew.api.error import install_errors
 from nightcrew.api.pace import Pace
@@ -30,7 +30,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.service = service
     app.state.pace = pace
     app.state.closing = asyncio.Event()
-    for room in (service_status, project, task, run, event, cooldown, failure, notice, config):
+    for room in (service_status, project, task, run, event, cooldown, failure, flaky, notice, config):
         app.include_router(room.router, prefix=PREFIX)
     install_errors(app)
     app.add_middleware(SameSite)

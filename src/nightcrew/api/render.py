@@ -10,6 +10,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run, RunOutcome
 from nightcrew.core.model.task import Block
@@ -238,6 +239,22 @@ def render_unknown_failures(failures: Sequence[UnknownFailure]) -> Json:
                 "run": failure.run,
             }
             for failure in failures
+        ]
+    }
+
+
+def render_flakes(flakes: Sequence[Flake]) -> Json:
+    return {
+        "flakes": [
+            {
+                "project": flake.project,
+                "check": flake.check,
+                "test": flake.test,
+                "times": flake.times,
+                "first_at": render_moment(flake.first_at),
+                "last_at": render_moment(flake.last_at),
+            }
+            for flake in flakes
         ]
     }
 

@@ -310,6 +310,21 @@ class UnknownFailuresBody(_Body):
     failures: list[UnknownFailureBody]
 
 
+class FlakeBody(_Body):
+    """A check, and a test that had failed in it, that passed when it was run again."""
+
+    project: str
+    check: str
+    test: str = Field(description="empty: the log named none")
+    times: int
+    first_at: Moment
+    last_at: Moment
+
+
+class FlakesBody(_Body):
+    flakes: list[FlakeBody]
+
+
 class NoticeBody(_Body):
     """What a person is to be told."""
 

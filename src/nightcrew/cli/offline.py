@@ -101,6 +101,12 @@ class OfflineReader(Reader):
 
         return list(self._ask(ask)["failures"])
 
+    def list_flakes(self, *, project: str | None) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render.render_flakes(await service.list_flakes(project=project))
+
+        return list(self._ask(ask)["flakes"])
+
     def list_notices(self, *, limit: int) -> list[Json]:
         async def ask(service: Service) -> Json:
             return render.render_notices(await service.list_notices(limit=limit))

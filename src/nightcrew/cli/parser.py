@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "logs": ("logs", "show what the service said"),
     "cooldown": ("cooldown", "show which agents and models rest, and use them again"),
     "failures": ("failures", "show failures that no pattern knows"),
+    "flaky": ("flaky", "show checks and tests that passed when they were run again"),
     "notice": ("notice", "show what you were or are to be told"),
     "project": ("project", "add, list and remove projects"),
     "config": ("config", "show and check the configuration"),

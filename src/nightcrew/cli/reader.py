@@ -51,6 +51,9 @@ class Reader(ABC):
     def list_unknown_failures(self) -> list[Json]: ...
 
     @abstractmethod
+    def list_flakes(self, *, project: str | None) -> list[Json]: ...
+
+    @abstractmethod
     def list_notices(self, *, limit: int) -> list[Json]: ...
 
 
@@ -101,6 +104,9 @@ class LiveReader(Reader):
 
     def list_notices(self, *, limit: int) -> list[Json]:
         return list(self._client.get("/notices", {"limit": limit})["notices"])
+
+    def list_flakes(self, *, project: str | None) -> list[Json]:
+        return list(self._client.get("/flaky", {"project": project})["flakes"])
 
 
 def task_path(task: str, verb: str = "") -> str:

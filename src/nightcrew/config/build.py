@@ -120,7 +120,9 @@ def _build_reactions(keys: ReactionKeys) -> ReactionSettings:
     ci, asked, said = keys.ci_failed, keys.changes_requested, keys.review_comments
     merged = keys.approved_and_green
     return ReactionSettings(
-        ci_failed=ReactionRule(ReactionAction(ci.action), ci.retries, message=ci.message, priority=ci.priority),
+        ci_failed=ReactionRule(
+            ReactionAction(ci.action), ci.retries, message=ci.message, priority=ci.priority, rerun=ci.rerun
+        ),
         changes_requested=ReactionRule(
             ReactionAction(asked.action),
             asked.retries,

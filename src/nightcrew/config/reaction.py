@@ -27,6 +27,10 @@ class CiFailedKeys(Section):
     """What is done when checks fail."""
 
     action: Literal["send", "notify", "nothing"] = key(_SEND_WORDS, "send")
+    rerun: Truth = key(
+        "Failed checks run once more at each head before anybody is asked; one that passes then is listed as flaky.",
+        _RULES.ci_failed.rerun,
+    )
     retries: Count = key(_RETRIES_WORDS, _RULES.ci_failed.retries, **_OFTEN)
     priority: Priority = _priority(_RULES.ci_failed)
     message: Text = _message()

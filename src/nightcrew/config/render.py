@@ -170,6 +170,7 @@ def _reactions(rules: ReactionSettings) -> dict[str, object]:
     return {
         "ci_failed": {
             "action": ci.action.value,
+            "rerun": ci.rerun,
             "retries": ci.retries,
             "priority": ci.priority.value,
             "message": ci.message,

@@ -15,7 +15,9 @@ from nightcrew.core.action.pull import (
     NoteReaction,
     PostVerdict,
     PublishWork,
+    RerunChecks,
     RunChecks,
+    SettleReruns,
     UpdateBranch,
 )
 from nightcrew.core.action.run import CollectRun, ResumeStart, StartRun, StopRun
@@ -43,9 +45,11 @@ __all__ = [
     "Refused",
     "ReleaseClaim",
     "RenewClaim",
+    "RerunChecks",
     "ResumeStart",
     "RunChecks",
     "SettleLabels",
+    "SettleReruns",
     "StartRun",
     "StopRun",
     "TellPerson",
@@ -76,6 +80,8 @@ Action = (
     | PassComments
     | NoteReaction
     | AnswerFeedback
+    | RerunChecks
+    | SettleReruns
 )
 
 

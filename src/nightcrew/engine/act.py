@@ -31,9 +31,11 @@ from nightcrew.core.actions import (
     PublishWork,
     RecordRoute,
     Refused,
+    RerunChecks,
     ResumeStart,
     RunChecks,
     SettleLabels,
+    SettleReruns,
     StartRun,
     StopRun,
     TellPerson,
@@ -54,6 +56,7 @@ from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
 from nightcrew.engine.effect.reaction import note_reaction
+from nightcrew.engine.effect.rerun import rerun_checks, settle_reruns
 from nightcrew.engine.effect.start import resume_start, start_run
 from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
 from nightcrew.engine.effect.tell import tell_person
@@ -119,6 +122,10 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await pass_comments(means, action)
         case AnswerFeedback():
             return await answer_feedback(means, action)
+        case RerunChecks():
+            return await rerun_checks(means, action)
+        case SettleReruns():
+            return await settle_reruns(means, action)
         case NoteReaction():
             return await note_reaction(means, action)
         case _:

@@ -13,6 +13,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Intake, Settings
 from nightcrew.core.model.task import Task
@@ -243,6 +244,9 @@ class Facade:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return await self._reader.list_unknown_failures()
+
+    async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
+        return await self._reader.list_flakes(project=project)
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return await self._reader.list_notices(after=after, limit=limit)

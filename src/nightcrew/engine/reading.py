@@ -12,6 +12,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import Budget, Settings
 from nightcrew.core.model.task import Task
@@ -234,6 +235,9 @@ class Reader:
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return await self._store.load_unknown_failures()
+
+    async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
+        return await self._store.load_flakes(project=project if project is None else self.spell(project))
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return await self._store.load_notices(after=after, limit=min(max(limit, 1), 1000), newest=True)

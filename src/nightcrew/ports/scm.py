@@ -7,6 +7,7 @@ from typing import Protocol
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
+from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.thread import Thread
 
@@ -138,6 +139,12 @@ class Scm(Protocol):
     async def list_checks(self, project: str, sha: Sha) -> tuple[Check, ...]:
         """Check runs and commit statuses of a SHA joined: the newest of each name and source, all pages.
         Denied if the credentials cannot read check runs."""
+        ...
+
+    async def rerun_check(self, project: str, check: Check) -> RerunAnswer:
+        """Have a failed check run run again, with the other failed jobs of its workflow run. After OutcomeUnknown it
+        may be asked again, and answers `running` or `spent` then, where the forge counts attempts. Conflict while its
+        workflow run is not finished, Denied without the permission, Invalid where nobody can (a commit status)."""
         ...
 
     async def post_status(self, project: str, sha: Sha, status: NewStatus) -> None:

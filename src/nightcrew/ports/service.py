@@ -10,6 +10,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.task import Task
@@ -231,6 +232,10 @@ class Service(Protocol):
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         """What CLIs said of failures that no pattern knows, the newest first."""
+        ...
+
+    async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
+        """Checks and tests that passed when they were run again, the most frequent first."""
         ...
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:

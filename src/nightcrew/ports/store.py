@@ -14,6 +14,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
+from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
@@ -143,6 +144,22 @@ class Store(Protocol):
 
     async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
         """The things that any run of a task was given."""
+        ...
+
+    async def record_reruns(self, task: TaskKey, rows: Sequence[Rerun], *, event: Event) -> None:
+        """These checks are to run again. Those that are on record at that head stay as they are."""
+        ...
+
+    async def settle_reruns(
+        self, task: TaskKey, rows: Sequence[Rerun], *, state: RerunState, why: str, event: Event
+    ) -> None:
+        """What became of them, at the event's time."""
+        ...
+
+    async def load_reruns(self) -> Mapping[TaskKey, tuple[Rerun, ...]]: ...
+
+    async def load_flakes(self, *, project: str | None = None, limit: int = 200) -> tuple[Flake, ...]:
+        """What passed when it was run again, the most frequent first."""
         ...
 
     async def settle_status(self, key: TaskKey) -> None:

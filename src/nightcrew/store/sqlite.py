@@ -19,6 +19,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
+from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
@@ -33,6 +34,7 @@ from nightcrew.store import event as events
 from nightcrew.store import internal as internals
 from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
+from nightcrew.store import rerun as reruns
 from nightcrew.store import route as routes
 from nightcrew.store import run as runs
 from nightcrew.store import task as tasks
@@ -201,6 +203,31 @@ class SqliteStore:
 
     async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
         return await self._read(reactions.load_deliveries)
+
+    # re-runs of checks
+
+    async def record_reruns(self, task: TaskKey, rows: Sequence[Rerun], *, event: Event) -> None:
+        async def body(db: Connection) -> None:
+            await tasks.get_task(db, task)
+            await reruns.record_reruns(db, task, rows)
+            await events.record_event(db, event)
+
+        await self._write(body)
+
+    async def settle_reruns(
+        self, task: TaskKey, rows: Sequence[Rerun], *, state: RerunState, why: str, event: Event
+    ) -> None:
+        async def body(db: Connection) -> None:
+            await reruns.settle_reruns(db, task, rows, state=state, why=why, at=event.at)
+            await events.record_event(db, event)
+
+        await self._write(body)
+
+    async def load_reruns(self) -> Mapping[TaskKey, tuple[Rerun, ...]]:
+        return await self._read(reruns.load_reruns)
+
+    async def load_flakes(self, *, project: str | None = None, limit: int = 200) -> tuple[Flake, ...]:
+        return await self._read(lambda db: reruns.load_flakes(db, project=project, limit=limit))
 
     # notices
 

@@ -22,6 +22,7 @@ from nightcrew.core.model.report import (
     RouterReport,
     Usage,
 )
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role, RunOutcome, RunState
 from nightcrew.core.model.task import Block
@@ -106,6 +107,7 @@ _STATUS = ServiceStatus(
         (schema.StatusBody, render.render_status(replace(_STATUS, webhook=WebhookStatus("http://x", 1, 2, NOW)))),
         (schema.CooldownsBody, render.render_cooldowns(_STATUS.agents[0].cooldowns)),
         (schema.UnknownFailuresBody, render.render_unknown_failures([_ODD])),
+        (schema.FlakesBody, render.render_flakes([Flake("a/b", "ci", "test_x", 2, NOW, NOW)])),
         (schema.NoticesBody, render.render_notices(_NOTICES)),
         (schema.ProjectsBody, render.render_projects(_STATUS)),
         (schema.LogBody, render.render_log(LogPiece("x", 1, ended=True))),

@@ -14,6 +14,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.notice import Notice, Priority
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.lock import held
@@ -95,6 +96,21 @@ async def test_what_people_are_told_is_listed(tmp_path):
     assert "which?" in lines[1]
     assert "\x1b" not in "".join(lines)
     assert [(one["id"], one["task"], one["priority"]) for one in told] == [(2, None, "info")]
+
+
+async def test_what_is_flaky_is_listed(tmp_path):
+    service = a_service()
+    async with shell(service, tmp_path) as person:
+        assert await person.said("flaky", "list") == "Nothing that failed passed when it was run again.\n"
+        service.flakes = [
+            Flake("acme/widget", "build", "test_\x1b[2Jslow", 3, NOW, NOW),
+            Flake("a/b", "ci", "", 1, NOW, NOW),
+        ]
+        lines = (await person.said("flaky", "list")).splitlines()
+        told = (await person.told("flaky", "list", "--project", "a/b"))["flakes"]
+    assert lines[0].split() == ["PROJECT", "CHECK", "TIMES", "FIRST", "LAST", "TEST"]
+    assert lines[1].endswith("test_slow")
+    assert [(one["check"], one["times"]) for one in told] == [("ci", 1)]
 
 
 def alone(home: Path, *arguments: str) -> tuple[int, str]:

@@ -98,7 +98,7 @@ async def test_what_is_not_known_is_pending(status, conclusion, state):
 )  # fmt: skip
 async def test_states_of_statuses(word, state):
     checks = await checks_of([], [{"context": "ci", "state": word, "description": None, "target_url": None, "id": 1}])
-    assert checks == (Check("ci", state, "status"),)
+    assert checks == (Check("ci", state, "status", mark="1"),)
 
 
 async def test_a_commit_without_any_check_has_none():

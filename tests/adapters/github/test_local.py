@@ -5,12 +5,19 @@ from datetime import timedelta
 
 import pytest
 
-from nightcrew.core.errors import Denied, Missing, OutcomeUnknown, Unavailable
+from nightcrew.core.errors import Conflict, Denied, Missing, OutcomeUnknown, Unavailable
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import Check, CheckState, Merged, MergeRefused
+from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import GitHubForge
-from nightcrew.forges.local.workflow import complete_workflow_run, record_workflow_job, record_workflow_run
+from nightcrew.forges.local.workflow import (
+    complete_workflow_job,
+    complete_workflow_run,
+    list_queued_jobs,
+    record_workflow_job,
+    record_workflow_run,
+)
 from nightcrew.ports.scm import NewPull
 from tests.contract.forge_stage import PROJECT, LocalStage, local_stage, minute
 from tests.fakes.store import MemoryStore
@@ -281,6 +288,50 @@ async def test_the_log_of_a_job(stage):
     assert await stage.client.fetch_check_log(PROJECT, check) == "failed"
     complete_workflow_run(stage.local, run)
     assert await stage.client.fetch_check_log(PROJECT, check) == "3 failed, é\n"
+
+
+async def test_failed_jobs_of_a_workflow_run_again_once_it_is_over(stage):
+    _, sha = await opened(stage)
+    run = record_workflow_run(stage.local, PROJECT, sha)
+    record_workflow_job(stage.local, run, "tests", conclusion="failure", log=b"flaky")
+    record_workflow_job(stage.local, run, "lint", conclusion="success", log=b"ok")
+
+    async def checks() -> dict[str, Check]:
+        return {check.name: check for check in await stage.client.list_checks(PROJECT, sha)}
+
+    red = (await checks())["tests"]
+    with pytest.raises(Conflict, match="not finished"):
+        await stage.client.rerun_check(PROJECT, red)
+    complete_workflow_run(stage.local, run)
+    assert await stage.client.rerun_check(PROJECT, red) is RerunAnswer.ASKED
+    assert await stage.client.rerun_check(PROJECT, red) is RerunAnswer.RUNNING
+    assert {name: check.state for name, check in (await checks()).items()} == {
+        "tests": CheckState.PENDING,
+        "lint": CheckState.SUCCESS,
+    }
+    (job,) = list_queued_jobs(stage.local, run)
+    complete_workflow_job(stage.local, job, "success", log=b"passed")
+    complete_workflow_run(stage.local, run)
+    green = (await checks())["tests"]
+    assert (green.state, green.job_id) == (CheckState.SUCCESS, job)
+    assert green.mark != red.mark
+    assert await stage.client.rerun_check(PROJECT, red) is RerunAnswer.SPENT
+    assert await stage.client.fetch_check_log(PROJECT, green) == "passed"
+
+
+async def test_a_token_without_the_permission_says_which_is_needed(stage):
+    _, sha = await opened(stage)
+    run = record_workflow_run(stage.local, PROJECT, sha)
+    record_workflow_job(stage.local, run, "tests", conclusion="failure")
+    complete_workflow_run(stage.local, run)
+    permissions = {"actions": "read", "checks": "read", "statuses": "read"}
+    stage.local.add_token("nightcrew-bot", "fine-token", permissions=permissions)
+    forge = stage.client_of("fine-token")
+    (check,) = await forge.list_checks(PROJECT, sha)
+    with pytest.raises(Denied, match="actions=write") as caught:
+        await forge.rerun_check(PROJECT, check)
+    assert caught.value.needed == "actions=write"
+    await forge.close()
 
 
 async def test_a_local_repository_is_cloned_without_credentials(stage):

@@ -20,9 +20,11 @@ from nightcrew.core.actions import (
     PostVerdict,
     PublishWork,
     RecordRoute,
+    RerunChecks,
     ResumeStart,
     RunChecks,
     SettleLabels,
+    SettleReruns,
     StartRun,
     StopRun,
     TellPerson,
@@ -32,13 +34,14 @@ from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.reaction import Reaction, ReactionKey
+from nightcrew.core.model.rerun import Rerun, RerunState
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import BaseConflict, Block, Task
 from nightcrew.core.policy.checking import base_mark
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
 from tests.simulation.core.row import change_status, label_moved, save, set_label
-from tests.simulation.core.rule import check_finish, check_merge, check_removal
+from tests.simulation.core.rule import check_finish, check_merge, check_removal, check_rerun
 from tests.simulation.core.run import collect_run, resume_start, start_run, stop_run
 from tests.simulation.core.truth import Effect, Refuse, Simulated
 
@@ -88,6 +91,10 @@ def begin(sim: Simulated, action: Action) -> Effect:
             raise AssertionError("what runs are given is not told of each here")
         case NoteReaction():
             return _note(sim, action)
+        case RerunChecks():
+            return _rerun(sim, action)
+        case SettleReruns():
+            return _settle_reruns(sim, action)
 
 
 def advance(sim: Simulated, key: str) -> bool:
@@ -181,6 +188,34 @@ def _note(sim: Simulated, action: NoteReaction) -> Effect:
     rows = sim.reactions.setdefault(number, {})
     row = rows.get(key) or Reaction(key, sim.now)
     rows[key] = replace(row, told_at=row.told_at or (sim.now if action.words else None))
+
+
+def _rerun(sim: Simulated, action: RerunChecks) -> Effect:
+    """A head that is red stays so, and what was only flaky passes."""
+    number, sha = action.task.number, action.head_sha
+    if sim.pulls[action.pull].head_sha != sha or not sim.pulls[action.pull].is_open:
+        raise Refuse("the head has moved")
+    rows, answers = sim.reruns.setdefault(number, {}), sim.checks.setdefault(sha, {})
+    if not any(of == sha for of, _ in rows):
+        for name, source in action.checks:
+            rows[sha, name] = Rerun(action.pull, sha, name, source, CheckState.FAILURE.value, sim.now)
+    yield
+    for (of, name), row in list(rows.items()):
+        if of != sha or row.state is not RerunState.WANTED:
+            continue
+        if answers.get(name) is CheckState.FAILURE and (sha, name) not in sim.reran:
+            check_rerun(sim, sha, name)
+            own = name.startswith("nightcrew/")
+            answers[name] = CheckState.PENDING if own else CheckState.FAILURE if sha in sim.red else CheckState.SUCCESS
+            yield
+        rows[sha, name] = replace(row, state=RerunState.ASKED, at=sim.now)
+
+
+def _settle_reruns(sim: Simulated, action: SettleReruns) -> Effect:
+    yield
+    for ended, state in ((action.passed, RerunState.PASSED), (action.failed, RerunState.FAILED)):
+        for row in ended:
+            sim.reruns[action.task.number][row.head_sha, row.check] = replace(row, state=state, at=sim.now)
 
 
 def _reset(sim: Simulated, task: Task) -> Task:

@@ -6,7 +6,7 @@ from datetime import datetime
 from nightcrew.core.actions import AcceptPerson, Action, CollectRun, MergePull, MoveStatus, StartRun
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.decide import Decision, is_exclusive
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState, ReviewState
@@ -18,7 +18,7 @@ from tests.simulation.core.truth import Simulated
 GOOD = (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
 
 # Waits end at a time, by themselves with what the next looks show, or with what a person does.
-TIMED = frozenset({"cooling", "running", "retrying"})
+TIMED = frozenset({"cooling", "rerun_waits", "rerunning", "running", "retrying"})
 SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
@@ -158,6 +158,12 @@ def check_start(sim: Simulated, action: StartRun) -> None:
     if action.role is Role.REVIEWER and action.head_sha is not None:
         wrote = sim.wrote.get(action.head_sha, frozenset())
         hold(action.agent not in wrote, "another agent reviews", action.key, action.agent)
+
+
+def check_rerun(sim: Simulated, sha: Sha, name: str) -> None:
+    """No check of a head is run again by itself twice."""
+    hold((sha, name) not in sim.reran, "one re-run a head", name, sha)
+    sim.reran.add((sha, name))
 
 
 def check_merge(sim: Simulated, number: int, action: MergePull) -> None:

@@ -20,6 +20,7 @@ from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Required, Review, ReviewState
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.report import AuthorReport, Decision, Report, ReportedOutcome, ReviewReport, RouterReport
+from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Probe, Role, Run, RunView, StopCause
 from nightcrew.core.model.settings import ProjectSettings, Settings
@@ -105,6 +106,9 @@ class Simulated:
     merges: list[tuple[int, Sha]] = field(default_factory=list)
     kept_views: dict[int, tuple[tuple[object, ...], TaskView]] = field(default_factory=dict)
     reactions: dict[int, dict[ReactionKey, Reaction]] = field(default_factory=dict)
+    reruns: dict[int, dict[tuple[Sha, str], Rerun]] = field(default_factory=dict)
+    reran: set[tuple[Sha, str]] = field(default_factory=set)
+    """What the forge was asked to run again."""
     delivered: dict[int, set[str]] = field(default_factory=dict)
     last_agent: str = ""
     is_paused: bool = False
@@ -160,7 +164,14 @@ class Simulated:
             if run.role is Role.AUTHOR and run.outcome is not None and run.outcome.has_commits
         }
         checks = tuple(
-            Check(name, state, "status", self.notes.get((pull.head_sha, name), ""))
+            Check(
+                name,
+                state,
+                "check_run" if name == "ci" else "status",
+                self.notes.get((pull.head_sha, name), ""),
+                run_id=1 if name == "ci" else None,
+                mark=state.value,
+            )
             for name, state in self.checks.get(pull.head_sha, {}).items()
         )
         return Known(
@@ -214,6 +225,7 @@ class Simulated:
             commands=tuple([given for given in sight.commands if given.comment not in self.settled]),
             last_command=self.last_command.get(number),
             reactions=tuple(self.reactions.get(number, {}).values()),
+            reruns=tuple(self.reruns.get(number, {}).values()),
             delivered=frozenset(self.delivered.get(number, ())),
         )
         if not view.live:

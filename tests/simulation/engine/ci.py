@@ -18,6 +18,8 @@ class Ci:
         self._scene, self._world = scene, world
         self._chance = scene.chance("ci")
         self._seen: set[Sha] = set()
+        self._again: set[tuple[Sha, str]] = set()
+        self._mood: dict[Sha, str] = {}
         self.is_good = False
         self.green: dict[Sha, list[tuple[float, bool]]] = {}
         """From when on a SHA was green, and from when on not any more."""
@@ -52,10 +54,20 @@ class Ci:
             if head not in self._seen:
                 self._seen.add(head)
                 self._begin(slug, head)
+        self._run_again()
         self._scene.after(LOOK_EVERY_S, self._look)
+
+    def _run_again(self) -> None:
+        """What the forge was asked to run once more; what is really red is so again."""
+        for slug, project in self._world.forge.projects.items():
+            for head, _ in sorted(project.rerun - self._again):
+                self._again.add((head, "build"))
+                state = CheckState.FAILURE if self._mood.get(head) == "red" else CheckState.SUCCESS
+                self._scene.after(self._chance.uniform(30, 300), partial(self._say, slug, head, state))
 
     def _begin(self, slug: str, head: Sha) -> None:
         mood = "green" if self.is_good else self._chance.choice(MOODS)
+        self._mood[head] = mood
         lasts_s = self._chance.uniform(30, 600) * (10 if mood == "slow" else 1)
         if mood == "silent":
             return
@@ -66,6 +78,6 @@ class Ci:
             self._scene.after(lasts_s + 200, lambda: self._say(slug, head, CheckState.SUCCESS))
 
     def _say(self, slug: str, head: Sha, state: CheckState) -> None:
-        self._world.forge.add_check(slug, head, "build", state)
+        self._world.forge.add_check(slug, head, "build", state, can_rerun=True)
         self.green.setdefault(head, []).append((self._scene.loop.time(), state is CheckState.SUCCESS))
         self._scene.note(f"ci {head[:8]} {state.value}")

@@ -13,7 +13,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.run import Probe
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.policy import checking, cooling, eligible, merging, retrying, reviewing, routing
+from nightcrew.core.policy import checking, cooling, eligible, merging, rerunning, retrying, reviewing, routing
 from nightcrew.core.step import hand, live
 from tests.simulation.mutants.plant import Mutant, Swap
 
@@ -184,6 +184,7 @@ MUTANTS = (
         "a question counts as answered though nobody did",
         (Swap(deciding, "STEPS", lambda old: {**old, Status.BLOCKED: _unblocked_by_itself(old[Status.BLOCKED])}),),
     ),
+    Mutant("rerun_again", "re-runs of a head are not remembered", (Swap(rerunning, "reruns_of", always(())),)),
     Mutant("no_slots", "run slots are not counted", (Swap(eligible.Slots, "why_full", lambda _: lambda *_a: ""),)),
     Mutant(
         "hot_loop",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.reaction import ReactionKey
+from nightcrew.core.model.rerun import Rerun
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,37 @@ class RunChecks:
     @property
     def key(self) -> str:
         return f"checks:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class RerunChecks:
+    """Have failed checks (by name and source) run once more at `head_sha`, which is written down first."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    checks: tuple[tuple[str, str], ...]
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"rerun:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class SettleReruns:
+    """Write down how re-runs have ended. One that passed makes its check, and the tests that had failed, flaky."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    passed: tuple[Rerun, ...]
+    failed: tuple[Rerun, ...]
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"reran:{self.task}:{self.head_sha}"
 
 
 @dataclass(frozen=True, slots=True)

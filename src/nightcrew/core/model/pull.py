@@ -51,7 +51,8 @@ class CheckState(Enum):
 class Check:
     """One check of one SHA, newest answer of its name and source. `source` is `check_run` or `status`; `app` is the
     slug of the GitHub App that made a check run. `job_id` is set when a job log can be fetched; `annotations` are what
-    a failed check run says about places (`path:line: text`), the first of them."""
+    a failed check run says about places (`path:line: text`), the first of them; `run_id` is its number. `mark`
+    differs between two answers of one check."""
 
     name: str
     state: CheckState
@@ -61,6 +62,8 @@ class Check:
     app: str = ""
     job_id: int | None = None
     annotations: tuple[str, ...] = ()
+    run_id: int | None = None
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ class ReactionAction(Enum):
 class ReactionRule:
     """What is done about one kind. `retries` is how often it is sent for one pull request before a person is asked;
     `escalate_after_s` how long it may stay unresolved at one head; `message` goes to the agent with it; `bots`:
-    remarks of bots count as well; `priority` is that of what a person is told."""
+    remarks of bots count as well; `priority` is that of what a person is told; `rerun`:
+    failed checks run once more first."""
 
     action: ReactionAction = ReactionAction.SEND
     retries: int = 2
@@ -42,6 +43,7 @@ class ReactionRule:
     message: str = ""
     bots: bool = False
     priority: Priority = Priority.ACTION
+    rerun: bool = True
 
 
 @dataclass(frozen=True, slots=True)

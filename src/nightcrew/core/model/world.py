@@ -15,6 +15,7 @@ from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import Reaction
+from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Role, Run, RunView
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
@@ -33,7 +34,7 @@ class TaskView:
     is looked for only where the task is done and its issue open. `reactions` is what is on record of them; `delivered`
     names what people said that a run was given. `needs` is what it waits for before it starts, only looked for while
     it may start or waits for one of them. `internal` is set where no issue stands for the task; `issue` is then made of
-    the store."""
+    the store. `reruns` are the checks that ran again."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -51,6 +52,7 @@ class TaskView:
     delivered: frozenset[str] = frozenset()
     needs: Observed[tuple[Dependency, ...]] = Known(())
     internal: InternalTask | None = None
+    reruns: tuple[Rerun, ...] = ()
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""

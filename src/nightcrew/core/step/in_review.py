@@ -10,6 +10,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.checking import is_unpaid
 from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
+from nightcrew.core.policy.rerunning import describe_reruns, reruns_of
 from nightcrew.core.policy.reviewing import out_of_cycles
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
@@ -17,6 +18,7 @@ from nightcrew.core.step.base import update_for_conflict, update_for_merge
 from nightcrew.core.step.feedback import follow_failed_checks, follow_feedback, follow_objection, told
 from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
+from nightcrew.core.step.rerun import follow_rerun, settle_reruns
 
 _READY = Wait(
     "gate_shut",
@@ -65,13 +67,16 @@ def _no_verdict(case: Case, pull: PullView) -> Stage:
 
 def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     gate = evaluate(GateView(case.view, pull, case.settings, case.issue.labels))
+    settled = settle_reruns(case, pull)
+    if settled is not None:
+        return settled
     if gate.failed_checks:
         failed = [check for check in gate.failed_checks if not is_unpaid(check)]
         names = ", ".join(sorted({check.name for check in failed or gate.failed_checks}))
         if not failed:
             words = f"the forge did not run {names}, for want of payment or of a higher spending limit there."
             return block(case.task, Block("ci_unpaid", f"{words} Once that is settled, run them again and unblock it."))
-        return follow_failed_checks(case, pull, f"checks failed on the head: {names}", rest=explain(gate))
+        return follow_rerun(case, pull, failed, explain(gate)) or _give_back(case, pull, names, explain(gate))
     update = update_for_merge(case, pull, gate)
     if update is not None:
         return update
@@ -84,6 +89,12 @@ def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
         return Stage(wait=Wait("merge_turn", f"another merge into {base[1]} is under way", "It is next."))
     why = f"{verdict.agent} approved {verdict.head_sha[:10]}, and its checks are green"
     return act_on(MergePull(case.task.key, pull.pull.number, verdict.head_sha, pull.pull.base_ref, why))
+
+
+def _give_back(case: Case, pull: PullView, names: str, rest: Wait) -> Stage:
+    said = describe_reruns(reruns_of(case.view, pull))
+    why = f"checks failed on the head: {names}" + (f" ({said})" if said else "")
+    return follow_failed_checks(case, pull, why, rest=rest)
 
 
 def _is_only_told(case: Case, pull: PullView) -> bool:

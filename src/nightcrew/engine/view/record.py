@@ -8,6 +8,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.reaction import Reaction
+from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
@@ -34,6 +35,7 @@ class Records:
     reactions: Mapping[TaskKey, tuple[Reaction, ...]] = field(default_factory=dict)
     delivered: Mapping[TaskKey, frozenset[str]] = field(default_factory=dict)
     internal: Mapping[TaskKey, InternalTask] = field(default_factory=dict)
+    reruns: Mapping[TaskKey, tuple[Rerun, ...]] = field(default_factory=dict)
 
 
 class RecordView:
@@ -75,4 +77,5 @@ class RecordView:
             reactions=await store.load_reactions(),
             delivered=await store.load_deliveries(),
             internal=await store.load_internals(),
+            reruns=await store.load_reruns(),
         )

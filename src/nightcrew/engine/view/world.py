@@ -47,6 +47,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
                 reactions=records.reactions.get(key, ()),
                 delivered=records.delivered.get(key, frozenset()),
                 needs=sight.needs,
+                reruns=records.reruns.get(key, ()),
             )
         )
     base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)

@@ -12,7 +12,7 @@ from nightcrew.forges.github.field import Json
 from nightcrew.forges.github.page import PER_PAGE, Listing
 
 SUMMARY_AT_MOST = 8000
-MOST_ANNOTATED, MOST_ANNOTATIONS, ANNOTATION_AT_MOST = 5, 20, 1000
+MOST_ANNOTATED, MOST_ANNOTATIONS, ANNOTATION_AT_MOST = 20, 20, 1000
 _ACTIONS = "github-actions"
 _JOB = re.compile(r"/job/([0-9]+)(?:[/?#]|\Z)")
 _CONCLUSIONS = {
@@ -56,6 +56,8 @@ def parse_check_run(raw: Json) -> CheckRun:
             app=app,
             # The check run that Actions makes for a job has the number of the job.
             job_id=int(job[1]) if job else number if app == _ACTIONS else None,
+            run_id=number,
+            mark=f"{number} {field.text(raw, 'completed_at')} {conclusion}",
         ),
         annotations=_count(output),
     )

@@ -12,6 +12,7 @@ from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import Comment, Issue, Permission
 from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
+from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import ForgeSettings, MergeMethod
 from nightcrew.core.model.thread import Thread
 from nightcrew.forges.github import branch as branches
@@ -27,6 +28,7 @@ from nightcrew.forges.github import (
     pull,
     remark,
     repository,
+    rerun,
     review,
     rule,
     user,
@@ -224,6 +226,9 @@ class GitHubForge:
 
     async def list_checks(self, project: str, sha: Sha) -> tuple[Check, ...]:
         return await checks.list_joined(self._api, project, sha)
+
+    async def rerun_check(self, project: str, check: Check) -> RerunAnswer:
+        return await rerun.rerun(self._api, project, check)
 
     async def post_status(self, project: str, sha: Sha, status: NewStatus) -> None:
         await statuses.post(self._api, project, sha, status)

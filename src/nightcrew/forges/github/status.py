@@ -20,6 +20,7 @@ def parse_status(raw: Json) -> Check:
         source="status",
         summary=field.text(raw, "description"),
         url=field.text(raw, "target_url"),
+        mark=str(raw.get("id") or ""),
     )
 
 

@@ -39,7 +39,7 @@ def render_run(call: Call, row: Row) -> dict[str, Any]:
         "external_id": row["external_id"] or "",
         "url": url,
         "html_url": html,
-        "details_url": row["details_url"] or html,
+        "details_url": _details(call, row) or html,
         "status": row["status"],
         "conclusion": row["conclusion"],
         "started_at": row["started_at"],
@@ -55,6 +55,12 @@ def render_run(call: Call, row: Row) -> dict[str, Any]:
         "app": render_app(call, call.store.get("SELECT * FROM app WHERE id = ?", row["app_id"])),
         "pull_requests": render_minimal_pulls(call, row["sha"]),
     }
+
+
+def _details(call: Call, row: Row) -> str:
+    """A job of a workflow run is named by its path on the forge's pages."""
+    url = row["details_url"] or ""
+    return f"{call.html_url}{url}" if url.startswith("/") else url
 
 
 def _get(call: Call) -> Row:
@@ -148,6 +154,16 @@ def _render_annotation(note: dict[str, Any], *, blob: str) -> dict[str, Any]:
     return {**shown, "blob_href": f"{blob}/{note.get('path')}"}
 
 
+async def rerequest(call: Call) -> Answer:
+    """It runs again. GitHub tells its App, which then sets it back; here that is done in its place, at once."""
+    row = _get(call)
+    with call.store.transaction():
+        columns = {"status": "queued", "conclusion": None, "completed_at": None, "started_at": call.at}
+        call.store.update("check_run", row["id"], **columns)
+        call.store.update("check_suite", row["suite_id"], updated_at=call.at)
+    return Answer(201, {})
+
+
 async def list_runs(call: Call) -> Answer:
     """Of a ref; `filter=latest` (the default) gives the newest of each app and name."""
     sha = await commit_named(call, call.params["ref"])
@@ -170,6 +186,14 @@ async def list_suites(call: Call) -> Answer:
     rows = call.store.all(sql, call.repo["id"], sha)
     shown = [await _render_suite(call, row) for row in rows]
     return page_of(call, shown, wrap=lambda items: {"total_count": len(rows), "check_suites": items})
+
+
+async def show_suite(call: Call) -> Answer:
+    sql = "SELECT * FROM check_suite WHERE repository_id = ? AND id = ?"
+    row = call.store.find(sql, call.repo["id"], call.params["suite_id"])
+    if row is None:
+        raise not_found()
+    return Answer(200, await _render_suite(call, row))
 
 
 async def _render_suite(call: Call, row: Row) -> dict[str, Any]:
@@ -212,6 +236,8 @@ ROUTES = [
     Route("POST", "~/check-runs", create_run, needs="checks=write"),
     Route("GET", "~/check-runs/{run_id:int}", show_run, needs="checks=read"),
     Route("PATCH", "~/check-runs/{run_id:int}", update_run, needs="checks=write"),
+    Route("POST", "~/check-runs/{run_id:int}/rerequest", rerequest, needs="checks=write", role="write"),
+    Route("GET", "~/check-suites/{suite_id:int}", show_suite, needs="checks=read"),
     Route("GET", "~/check-runs/{run_id:int}/annotations", list_annotations, needs="checks=read"),
     Route("GET", "~/commits/{ref:path}/check-runs", list_runs, needs="checks=read"),
     Route("GET", "~/commits/{ref:path}/check-suites", list_suites, needs="checks=read"),

@@ -12,10 +12,11 @@ from nightcrew.forges.local.moment import render_moment
 from nightcrew.forges.local.page import page_of
 from nightcrew.forges.local.pull_view import render_minimal_pulls
 from nightcrew.forges.local.repository import render_minimal
-from nightcrew.forges.local.store import Row
+from nightcrew.forges.local.store import Row, Store
 from nightcrew.forges.local.user import node_id, render_user_id
 
 LOG_URL_S = 60
+ACTIONS = "github-actions"
 _FAILED = frozenset({"failure", "cancelled", "timed_out"})
 
 
@@ -41,10 +42,49 @@ def record_workflow_job(
     if run is None:
         raise Missing(f"no workflow run {run_id}")
     status = "completed" if conclusion else "in_progress"
-    return forge.store.insert(
+    job = forge.store.insert(
         "workflow_job", run_id=run_id, name=name, status=status, conclusion=conclusion, attempt=run["attempt"], log=log,
         created_at=at, started_at=at, completed_at=at if conclusion else None,
     )  # fmt: skip
+    _show_as_check(forge.store, job, at=at)
+    return job
+
+
+def complete_workflow_job(forge: LocalForge, job_id: int, conclusion: str, *, log: bytes = b"") -> None:
+    """A job ends, with its log. The run that it belongs to ends by `complete_workflow_run`."""
+    at = render_moment(forge.now())
+    forge.store.update("workflow_job", job_id, status="completed", conclusion=conclusion, log=log, completed_at=at)
+    _show_as_check(forge.store, job_id, at=at)
+
+
+def list_queued_jobs(forge: LocalForge, run_id: int) -> list[int]:
+    """The jobs that are to run again, as a runner would take them up."""
+    rows = forge.store.all("SELECT id FROM workflow_job WHERE run_id = ? AND status = 'queued' ORDER BY id", run_id)
+    return [int(row["id"]) for row in rows]
+
+
+def _show_as_check(store: Store, job_id: int, *, at: str) -> None:
+    """Each job is shown as a check run of the App of Actions, another one with each attempt."""
+    job = store.get("SELECT * FROM workflow_job WHERE id = ?", job_id)
+    run = store.get("SELECT * FROM workflow_run WHERE id = ?", job["run_id"])
+    app = store.find("SELECT id FROM app WHERE slug = ?", ACTIONS)
+    owner = run["user_id"]
+    app_id = app["id"] if app else store.insert("app", slug=ACTIONS, name=ACTIONS, owner_id=owner, created_at=at)
+    store.run(
+        "INSERT INTO check_suite (repository_id, sha, app_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (repository_id, sha, app_id) DO UPDATE SET updated_at = excluded.updated_at",
+        run["repository_id"], run["sha"], app_id, at, at,
+    )  # fmt: skip
+    sql = "SELECT id FROM check_suite WHERE repository_id = ? AND sha = ? AND app_id = ?"
+    suite = store.get(sql, run["repository_id"], run["sha"], app_id)["id"]
+    shown = {"status": job["status"], "conclusion": job["conclusion"], "completed_at": job["completed_at"]}
+    known = store.find("SELECT id FROM check_run WHERE suite_id = ? AND external_id = ?", suite, str(job_id))
+    if known is not None:
+        store.update("check_run", known["id"], **shown)
+        return
+    place = f"/actions/runs/{run['id']}/job/{job_id}"
+    columns = {"external_id": str(job_id), "details_url": place, "started_at": job["started_at"]}
+    store.insert("check_run", suite_id=suite, name=job["name"], **columns, **shown)
 
 
 def complete_workflow_run(forge: LocalForge, run_id: int) -> None:
@@ -217,7 +257,7 @@ async def rerun(call: Call) -> Answer:
         for row in rows:
             again = not failed_only or row["conclusion"] in _FAILED
             state = ("queued", None, None) if again else (row["status"], row["conclusion"], row["completed_at"])
-            call.store.insert(
+            job = call.store.insert(
                 "workflow_job",
                 run_id=run["id"],
                 name=row["name"],
@@ -229,6 +269,8 @@ async def rerun(call: Call) -> Answer:
                 started_at=call.at,
                 completed_at=state[2],
             )
+            if again:
+                _show_as_check(call.store, job, at=call.at)
     return Answer(201, {})
 
 
