@@ -20,8 +20,9 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
-from nightcrew.core.model.report import Decision
+from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
+from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
@@ -433,6 +434,29 @@ class TestRuns:
             ended = replace(run, state=RunState.ENDED, outcome=outcome)
             await store.save_run(ended)
             assert await store.find_run(run.id) == ended
+
+    async def test_they_are_counted_by_how_they_ended(self, opened):
+        author = AuthorReport(ReportedOutcome.DONE, "x")
+        ends = [
+            RunOutcome(author, None),
+            RunOutcome(ReviewReport(Decision.APPROVE, "x"), None),
+            RunOutcome(author, Failure(FailureKind.HANG, "x")),
+            RunOutcome(None, None, interruption=Interruption(InterruptionKind.LOST, "x")),
+            RunOutcome(RouterReport(Complexity.SIMPLE), None),
+            None,
+        ]
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_run(a_run(), event=an_event())
+            for number, outcome in enumerate(ends):
+                run = replace(
+                    a_run(), id=RunId(f"R{number}"), attempt=number + 10, state=RunState.ENDED, role=Role.REVIEWER
+                )
+                await store.record_run(replace(run, outcome=outcome), event=an_event())
+            counted = await store.count_runs()
+        agent = a_run().agent
+        ways = {"done": 1, "approve": 1, "hang": 1, "lost": 1, "reported": 2}
+        assert counted == {(agent, "reviewer", way): count for way, count in ways.items()}
 
     async def test_what_ended_does_not_open_again(self, opened):
         async with opened() as store:

@@ -23,6 +23,7 @@ from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
+from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import (
     AgentStatus,
     Answer,
@@ -104,6 +105,8 @@ class FakeService:
         self.paused = False
         self.draining = False
         self.wakes = 0
+        self.health = Health(True, "the loop is at work", 1.5, 0.0)
+        self.measures: tuple[Measure, ...] = ()
         self.listeners: list[asyncio.Queue[Event]] = []
         self.add_project(PROJECT)
 
@@ -350,6 +353,12 @@ class FakeService:
             raise ConfigError(self.config_problems)
         data = {"changes": list(self.changes), "needs_restart": list(self.needs_restart)}
         return Answer(bool(self.changes), "; ".join(self.changes) or "nothing is different", data)
+
+    async def check_health(self) -> Health:
+        return self.health
+
+    async def measure(self) -> tuple[Measure, ...]:
+        return self.measures
 
     async def render_config(self) -> Mapping[str, object]:
         return self.config

@@ -4,6 +4,7 @@ Set `trouble` to an exception to have every call raise it, as a locked database 
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,6 +19,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
+from nightcrew.core.model.report import AuthorReport, ReviewReport
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
@@ -344,6 +346,10 @@ class MemoryStore:
         found = [run for run in self.runs.values() if task in (None, run.task) and (run.is_open or not open_only)]
         return tuple(found[max(len(found) - max(limit, 0), 0) :])
 
+    async def count_runs(self) -> Mapping[tuple[str, str, str], int]:
+        self._check()
+        return Counter((run.agent, run.role.value, _end(run)) for run in self.runs.values() if not run.is_open)
+
     # routes and verdicts
 
     async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None:
@@ -538,3 +544,20 @@ def _with_fields(stored: Task, task: Task, *, at: datetime | None) -> Task:
         return stored
     times = (stored.updated_at, task.updated_at, stored.updated_at if at is None else at)
     return replace(changed, updated_at=max(times))
+
+
+def _end(run: Run) -> str:
+    outcome = run.outcome
+    if outcome is None:
+        return "reported"
+    if outcome.failure is not None:
+        return outcome.failure.kind.value
+    if outcome.interruption is not None:
+        return outcome.interruption.kind.value
+    match outcome.report:
+        case AuthorReport(outcome=said):
+            return said.value
+        case ReviewReport(decision=decision):
+            return decision.value
+        case _:
+            return "reported"

@@ -5,7 +5,7 @@ import asyncio
 
 from fastapi import FastAPI
 
-from nightcrew.api import config, cooldown, event, failure, flaky, notice, project, run, service_status, task
+from nightcrew.api import config, cooldown, event, failure, flaky, health, notice, project, run, service_status, task
 from nightcrew.api.access import SameSite
 from nightcrew.api.error import install_errors
 from nightcrew.api.pace import Pace
@@ -32,6 +32,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.closing = asyncio.Event()
     for room in (service_status, project, task, run, event, cooldown, failure, flaky, notice, config):
         app.include_router(room.router, prefix=PREFIX)
+    app.include_router(health.router)
     install_errors(app)
     app.add_middleware(SameSite)
     return app

@@ -25,6 +25,7 @@ def find_disagreements(
         *_adapters(file, where, adapters=adapters),
         *_webhook(file, where),
         *_channels(file, where),
+        *_metrics(file, where),
     ]
 
 
@@ -84,6 +85,12 @@ def _channels(file: ConfigFile, where: Where) -> Iterator[Problem]:
         if keys.token and not keys.users:
             hint = "list the ids of those who may give orders"
             yield Problem(where(("channels", name, "users")), "is missing: everybody could give orders", hint)
+
+
+def _metrics(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    if file.metrics.listen and not is_loopback(file.metrics.listen):
+        hint = "listen on 127.0.0.1, and let a proxy with a password of its own lead there"
+        yield Problem(where(("metrics", "listen")), "other machines can reach that address", hint)
 
 
 def _unknown(where: str, what: str, name: str, *, known: Collection[str]) -> Problem:

@@ -7,6 +7,7 @@ from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
 from nightcrew.config.project import ProjectEntry
 from nightcrew.config.reaction import ReactionKeys
+from nightcrew.config.upkeep import build_upkeep
 from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
@@ -66,6 +67,13 @@ def build_settings(
         sandbox=file.sandbox,
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
         telegram=build_chat(file.channels.telegram),
+        upkeep=build_upkeep(
+            file.metrics,
+            file.tracing,
+            file.retention,
+            least_free_mb=file.least_free_mb,
+            prevent_sleep=file.prevent_sleep,
+        ),
         generation=generation,
     )
 

@@ -8,6 +8,7 @@ from nightcrew.config.channel import ChannelsKeys
 from nightcrew.config.cooldown import CooldownTable
 from nightcrew.config.project import ProjectEntry, ProjectKeys
 from nightcrew.config.section import Section
+from nightcrew.config.upkeep import UPKEEP, MetricsKeys, RetentionKeys, TracingKeys
 from nightcrew.config.value import (
     AgentName,
     Count,
@@ -186,3 +187,13 @@ class ConfigFile(Section):
         ge=0,
         le=100_000,
     )
+    metrics: MetricsKeys = key("Measures and health over TCP.", MetricsKeys())
+    tracing: TracingKeys = key("Traces by OpenTelemetry.", TracingKeys())
+    retention: RetentionKeys = key("How long what is over is kept.", RetentionKeys())
+    least_free_mb: Count = key(
+        "With less room on the disk (in millions of bytes) nothing new is started.",
+        UPKEEP.least_free_mb,
+        ge=0,
+        le=10**9,
+    )
+    prevent_sleep: Truth = key("Keep the machine awake while agents are at work.", UPKEEP.prevent_sleep)

@@ -10,6 +10,7 @@ from nightcrew.config.document import copy_resolvers
 from nightcrew.config.secret import MASK, is_reference, looks_secret
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
+from nightcrew.core.model.upkeep import UpkeepSettings
 
 
 def render_settings(settings: Settings) -> dict[str, object]:
@@ -45,6 +46,7 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "allow_remote": settings.webhook.allow_remote,
         },
         "channels": {"telegram": render_chat(settings.telegram)},
+        **_upkeep(settings.upkeep),
         "agents": {name: _agent(agent) for name, agent in settings.agents.items()},
         "projects": [_project(project) for project in settings.projects.values()],
     }
@@ -79,6 +81,23 @@ def render_duration(seconds: float) -> str | float:
         if whole and whole % length == 0:
             return f"{whole // length}{unit}"
     return f"{whole}s"
+
+
+def _upkeep(upkeep: UpkeepSettings) -> dict[str, object]:
+    kept = upkeep.retention
+    return {
+        "metrics": {"listen": upkeep.metrics.listen},
+        "tracing": {"endpoint": upkeep.tracing.endpoint},
+        "retention": {
+            "runs": render_duration(kept.runs_s),
+            "events": render_duration(kept.events_s),
+            "logs": render_duration(kept.logs_s),
+            "worktrees": render_duration(kept.worktrees_s),
+            "backups": kept.backups,
+        },
+        "least_free_mb": upkeep.least_free_mb,
+        "prevent_sleep": upkeep.prevent_sleep,
+    }
 
 
 def _forge(forge: ForgeSettings) -> dict[str, object]:

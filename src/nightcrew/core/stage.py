@@ -63,6 +63,11 @@ class Case:
         if self.project.paused:
             slug = self.settings.slug
             return Wait("paused", f"{slug} is paused", f"Resume it with `nightcrew resume {slug}`.")
+        least_mb, free = self.world.settings.upkeep.least_free_mb, self.world.free_bytes
+        if free is not None and free < least_mb * 1_000_000:
+            # How much is free is left out: it changes all the time, and the words are a comment on the issue.
+            what = f"the disk is nearly full: less than {least_mb} MB are free"
+            return Wait("disk_full", what, "It goes on by itself once there is room; `nightcrew prune` makes some.")
         return None
 
     @property

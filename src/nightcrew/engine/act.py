@@ -225,9 +225,12 @@ class Actor:
             self._wake()
 
     async def _bounded(self, action: Action) -> ActionOutcome:
+        ports = self._means.ports
+        facts = {"task": str(action.task), "key": action.key, "why": ports.mask(action.why)}
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await perform(self._means.frozen(), action)
+            with ports.tracer.span(type(action).__name__, **facts):
+                async with asyncio.timeout(self._timeout_s):
+                    return await perform(self._means.frozen(), action)
         except TimeoutError:
             return OutcomeOpen(f"it did not end within {self._timeout_s:g} s")
         except OutcomeUnknown as error:

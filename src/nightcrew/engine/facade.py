@@ -28,9 +28,11 @@ from nightcrew.engine.effect.internal import NewTask, add_internal, publish_inte
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.loop import Loop
+from nightcrew.engine.measure import check_health, take_measures
 from nightcrew.engine.reading import Reader
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
+from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
 
 
@@ -77,6 +79,12 @@ class Facade:
 
     def subscribe(self) -> AsyncIterator[Event]:
         return self._means.bus.follow()
+
+    async def check_health(self) -> Health:
+        return check_health(self._loop)
+
+    async def measure(self) -> tuple[Measure, ...]:
+        return await take_measures(self._loop, await self._reader.status())
 
     async def render_config(self) -> Mapping[str, object]:
         return self._render_config(self._means.settings)

@@ -5,6 +5,7 @@ by looking, never by trying again blindly.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TypeVar
 from nightcrew.core.errors import OutcomeUnknown, PortError
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.neutral import one_line
+from nightcrew.engine.trace import NoTracer, Tracer
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Store
 
@@ -78,13 +80,17 @@ class Journal:
         boundary: Boundary | None = None,
         mask: Callable[[str], str] = _as_it_is,
         say: Callable[[Said], None] = lambda _said: None,
+        tracer: Tracer | None = None,
     ) -> None:
-        """`say` is told each effect once it is settled."""
+        """`say` is told each effect once it is settled; `tracer` has a span of each."""
         self._store = store
         self._clock = clock
         self._boundary = boundary or _pass
         self._mask = mask
         self._say = say
+        self._tracer = tracer or NoTracer()
+        self.settled: Counter[tuple[str, str]] = Counter()
+        """How many effects of a kind came to a state, since the start."""
 
     async def effect(
         self,
@@ -108,13 +114,16 @@ class Journal:
         async def settle(state: str, words: str) -> None:
             words = one_line(self._mask(words), 500)
             await self._store.settle_effect(entry, state=state, detail=words, at=self._clock.now())
+            self.settled[kind, state] += 1
             took_s = self._clock.monotonic() - began_s
             self._say(Said(kind, subject.task, subject.run, state, words, self._mask(WHY.get()), took_s))
 
         self._boundary("before", kind)
         try:
-            async with asyncio.timeout(timeout_s):
-                result = await make()
+            about = {"task": str(subject.task or ""), "run": subject.run or "", "detail": said}
+            with self._tracer.span(kind, **about):
+                async with asyncio.timeout(timeout_s):
+                    result = await make()
         except TimeoutError as error:
             await settle("unknown", f"no answer within {timeout_s:g} s")
             raise OutcomeUnknown(f"{kind}: no answer within {timeout_s:g} s") from error

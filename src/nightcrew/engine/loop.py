@@ -31,6 +31,8 @@ class LoopState:
     next_tick_at: datetime | None = None
     world: World | None = None
     problem: str = ""
+    took_s: float = 0.0
+    """How long all ticks took together."""
     decision: Decision = field(default_factory=Decision)
 
 
@@ -97,7 +99,8 @@ class Loop:
                 self.beat.begin()
                 try:
                     await self.reloader.turn(self)
-                    await self.tick(group)
+                    with self.means.ports.tracer.span("tick"):
+                        await self.tick(group)
                 except (PortError, OSError) as error:
                     # The store does not answer (locked, read-only), or the disk is full: nothing is decided until it
                     # does.
@@ -108,6 +111,7 @@ class Loop:
 
     async def tick(self, group: asyncio.TaskGroup) -> None:
         """One pass."""
+        began_s = self.means.ports.clock.monotonic()
         world = await self.means.observer.observe(
             group,
             in_flight=self.actor.in_flight,
@@ -120,7 +124,8 @@ class Loop:
             for action in decision.actions:
                 self.actor.start(action, group)
         now = self.means.ports.clock.now()
-        self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, decision=decision)
+        took_s = self.state.took_s + self.means.ports.clock.monotonic() - began_s
+        self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, took_s=took_s, decision=decision)
         if self.is_draining and _is_drained(world, decision) and not self.actor.in_flight:
             self.stop()
         if self._on_tick is not None:

@@ -174,6 +174,7 @@ class Observer:
             free_models=parse_lists(records.values),
             paused=records.values.get(PAUSED, "") == "yes",
             draining=draining,
+            free_bytes=self._ports.free_bytes(),
         )
 
     async def _look(self, group: asyncio.TaskGroup, records: Records, wake: Callable[[], None] | None) -> None:

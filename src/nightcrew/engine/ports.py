@@ -1,11 +1,12 @@
 """Everything outside that the engine reaches, in one value. Concrete classes are chosen in `service.compose`."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nightcrew.core.model.claim import Machine
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, SandboxKind, Settings
+from nightcrew.engine.trace import NoTracer, Tracer
 from nightcrew.ports.agent import Agent
 from nightcrew.ports.claim import Claims
 from nightcrew.ports.clock import Clock
@@ -55,7 +56,9 @@ class Ports:
     out of a text; `mask_folder` out of the files of a run's folder, and names those that had some; `scan` finds
     secrets among the lines that a diff adds. `find_sandbox` tells whether a kind of sandbox works here. `list_models`
     asks an agent's CLI, with its own variables, for the names of its models (PortError if that fails; none if it
-    cannot say). `claims` is where tasks are claimed, None where that cannot be done; `machine` is who claims."""
+    cannot say).
+    `free_bytes` is the room on the disk of the home, None if it cannot be told; `tracer` is where spans go. `claims` is
+    where tasks are claimed, None where that cannot be done; `machine` is who claims."""
 
     store: Store
     clock: Clock
@@ -74,6 +77,8 @@ class Ports:
     scan: Callable[[str], tuple[Hit, ...]] = _no_hits
     find_sandbox: Callable[[SandboxKind], Awaitable[Found]] = _no_sandbox
     list_models: Callable[[Agent, Mapping[str, str]], Awaitable[tuple[str, ...]]] = _no_models
+    free_bytes: Callable[[], int | None] = lambda: None
+    tracer: Tracer = field(default_factory=NoTracer)
     claims: Claims | None = None
     machine: Machine = Machine("", "")
 

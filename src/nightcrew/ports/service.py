@@ -18,6 +18,7 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.budgeting import Spent
 from nightcrew.core.reason import Wait
+from nightcrew.ports.measure import Health, Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +254,14 @@ class Service(Protocol):
     async def reload_config(self) -> Answer:
         """Read the configuration now and take up what can be; `data` has `changes` and `needs_restart`, one line a
         key. ConfigError with every problem if it is not taken up: then the last good one stays in force."""
+        ...
+
+    async def check_health(self) -> Health:
+        """Whether the loop does what it should. Costs nothing, and never fails."""
+        ...
+
+    async def measure(self) -> tuple[Measure, ...]:
+        """Counts and sizes of now."""
         ...
 
     async def render_config(self) -> Mapping[str, object]:

@@ -183,6 +183,11 @@ class Store(Protocol):
         """In the order in which they were recorded, whatever the clock said; with a limit, the last that many."""
         ...
 
+    async def count_runs(self) -> Mapping[tuple[str, str, str], int]:
+        """How many runs have ended, by agent, role, and how: the kind of failure or interruption, or what its report
+        says."""
+        ...
+
     async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None: ...
 
     async def record_verdict(self, verdict: Verdict, *, event: Event) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -46,9 +47,10 @@ from nightcrew.service.log import ProblemLog, mask_log, say_effect
 from nightcrew.service.machine import ensure_machine
 from nightcrew.service.model_list import list_models
 from nightcrew.service.reload import FileSource, Fit
-from nightcrew.service.room import find_lack_of_room
+from nightcrew.service.room import find_free_bytes, find_lack_of_room
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
+from nightcrew.service.tracing import Tracing
 from nightcrew.service.url import task_url
 from nightcrew.service.webhook import WebhookPart, read_secret
 from nightcrew.store.sqlite import SqliteStore
@@ -68,6 +70,7 @@ class Composed:
     ports: Ports
     webhook: WebhookPart
     chats: tuple[ChatPart, ...]
+    tracing: Tracing
 
 
 @asynccontextmanager
@@ -98,6 +101,7 @@ async def composed(
         await connections.open(settings, tokens)
         spellings = await load_spellings(store)
         settings = hold_spelling(settings, spellings)
+        tracing = Tracing(lambda: loop.means.settings.upkeep.tracing.endpoint)
         workspace = GitWorkspaces(home.root, clock, emails=_emails(settings))
         ports = Ports(
             store=store,
@@ -120,10 +124,12 @@ async def composed(
             scan=vault.scan,
             find_sandbox=sandboxes.find,
             list_models=list_models,
+            tracer=tracing,
+            free_bytes=partial(find_free_bytes, home.root),
         )
         bus = Bus(store)
         observer = Observer(ports, settings)
-        journal = Journal(store, clock, boundary=boundary, mask=vault.mask, say=say_effect)
+        journal = Journal(store, clock, boundary=boundary, mask=vault.mask, say=say_effect, tracer=tracing)
         means = Means(ports, settings, journal, observer, bus)
         fit = _fit(home, vault, workspace, sandboxes)
         source = FileSource(home, configuration, connections, fit=fit, spellings=spellings)
@@ -153,7 +159,7 @@ async def composed(
             wanted=lambda: loop.means.settings.telegram,
             learn=vault.learn,
         )
-        yield Composed(settings, means, loop, facade, ports, webhook, (telegram,))
+        yield Composed(settings, means, loop, facade, ports, webhook, (telegram,), tracing)
 
 
 async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:
@@ -237,7 +243,8 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
     state = loop.state
     world: World | None = state.world
     agents = world.agents if world is not None else {}
-    of_all = (state.problem, find_lack_of_room(loop.means.ports.home))
+    least = loop.means.settings.upkeep.least_free_mb * 1_000_000
+    of_all = (state.problem, find_lack_of_room(loop.means.ports.home, least_bytes=least))
     return Sight(
         running=True,
         ticks=state.ticks,

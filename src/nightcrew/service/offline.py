@@ -21,6 +21,7 @@ from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.reading import Reader, Show, Sight
+from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import Answer, LogPiece, RunDetail, Service, ServiceStatus, TaskDetail, TaskSummary
 from nightcrew.secret import Vault
 from nightcrew.service.clock import SystemClock
@@ -89,6 +90,12 @@ class OfflineService:
 
     async def reload_config(self) -> Answer:
         _refuse("there is nothing to reload")
+
+    async def check_health(self) -> Health:
+        _refuse("its health cannot be told")
+
+    async def measure(self) -> tuple[Measure, ...]:
+        _refuse("nothing is measured")
 
     async def render_config(self) -> Mapping[str, object]:
         return render_settings(self._settings)

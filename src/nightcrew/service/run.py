@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -27,9 +27,11 @@ from nightcrew.service.load import load
 from nightcrew.service.lock import held
 from nightcrew.service.log import configure_log, follow_events
 from nightcrew.service.log_file import LogFile
+from nightcrew.service.metrics import MetricsPart
 from nightcrew.service.notify import Notifier, Signs
 from nightcrew.service.repeat import Repeats
 from nightcrew.service.tool import require_tools
+from nightcrew.service.wakeful import Wakeful
 
 STOP_WITHIN_S = 3.0
 """How long actions under way may take to end after a signal."""
@@ -107,7 +109,10 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
             group.create_task(
                 supervise("api", lambda: serve_api(service.facade, home.socket), report=report), name="api"
             ),
-            group.create_task(supervise("webhook", service.webhook.run, report=report), name="webhook"),
+            *(
+                group.create_task(supervise(name, start, report=report), name=name)
+                for name, start in _parts(service).items()
+            ),
             group.create_task(
                 supervise("log", lambda: follow_events(service.means.bus, repeats), report=report), name="log"
             ),
@@ -127,6 +132,23 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
             task.cancel()
     if is_lost.is_set():
         raise Unavailable(f"{home.database} was deleted or replaced while the service ran; start it again")
+
+
+def _parts(service: Composed) -> dict[str, Callable[[], Awaitable[None]]]:
+    """What runs beside the loop, each by itself: one that fails is started again, and harms no other."""
+    loop = service.loop
+
+    def is_at_work() -> bool:
+        world = loop.state.world
+        at_work = world is not None and any(view.live for project in world.projects.values() for view in project.tasks)
+        return at_work and loop.means.settings.upkeep.prevent_sleep
+
+    return {
+        "webhook": service.webhook.run,
+        "metrics": MetricsPart(loop, service.facade).run,
+        "traces": service.tracing.run,
+        "awake": Wakeful(is_at_work).run,
+    }
 
 
 def _hang_up(service: Composed, signs: Signs, *, on_terminal: bool) -> Callable[[], None]:

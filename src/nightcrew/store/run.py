@@ -19,6 +19,9 @@ from nightcrew.store.codec import (
 )
 from nightcrew.store.statement import Row, Value, ask, ask_one, insert, update
 
+_WAYS = ("failure.kind", "interruption.kind", "report.outcome", "report.decision")
+"""Where in an outcome it stands how a run ended, what blames the agent first."""
+
 
 async def find_run(connection: Connection, run: RunId) -> Run | None:
     row = await ask_one(connection, "SELECT * FROM runs WHERE id = ?", run)
@@ -69,6 +72,15 @@ async def record_run(connection: Connection, run: Run, *, event: Event) -> bool:
     await insert(connection, "runs", _render_identity(run) | _render_course(run))
     await events.record_event(connection, event)
     return True
+
+
+async def count_runs(connection: Connection) -> dict[tuple[str, str, str], int]:
+    ways = ", ".join(f"json_extract(outcome, '$.{place}')" for place in _WAYS)
+    statement = (
+        f"SELECT agent, role, coalesce({ways}, 'reported') AS how, count(*) AS many FROM runs"  # noqa: S608 - literals
+        " WHERE state = 'ended' GROUP BY agent, role, how"
+    )
+    return {(row["agent"], row["role"], row["how"]): row["many"] for row in await ask(connection, statement)}
 
 
 async def save_run(connection: Connection, run: Run, *, event: Event | None) -> None:

@@ -281,6 +281,9 @@ class SqliteStore:
     ) -> tuple[Run, ...]:
         return await self._read(lambda db: runs.load_runs(db, task=task, open_only=open_only, limit=limit))
 
+    async def count_runs(self) -> Mapping[tuple[str, str, str], int]:
+        return await self._read(runs.count_runs)
+
     # routes and verdicts
 
     async def record_route(self, key: TaskKey, route: Route, *, at: datetime) -> None:

@@ -22,7 +22,8 @@ TIMED = frozenset({"cooling", "rerun_waits", "rerunning", "running", "retrying"}
 SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
-        "dependencies_unknown", "depends", "draining", "gate_waits", "issue_unknown", "merge_turn", "pull_unknown",
+        "dependencies_unknown", "depends", "disk_full", "draining", "gate_waits", "issue_unknown", "merge_turn",
+        "pull_unknown",
         "session_unknown", "slot", "vouch_unknown",
     }
 )  # fmt: skip

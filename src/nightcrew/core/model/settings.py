@@ -9,6 +9,7 @@ from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.upkeep import UpkeepSettings
 
 
 class MergeMode(Enum):
@@ -309,4 +310,5 @@ class Settings:
     sandbox: SandboxKind = SandboxKind.AUTO
     webhook: WebhookSettings = WebhookSettings()
     telegram: ChatSettings = ChatSettings()
+    upkeep: UpkeepSettings = UpkeepSettings()
     generation: int = 1

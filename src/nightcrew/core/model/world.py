@@ -128,7 +128,8 @@ class World:
     there (Known(False)) or could not be looked for. `in_flight` are the actions under way; `deferred` says for the
     key of an action that was refused a while ago why, and until when it is left alone. `last_agent` is the author that
     round robin chose last. `free_models` are what `opencode:free` stands for, by agent, as last listed. `draining`:
-    the service takes no new work, and ends when no run lives any more."""
+    the service takes no new work, and ends when no run lives any more. `free_bytes` is the room on the disk of the
+    home, None if it cannot be told."""
 
     now: datetime
     settings: Settings
@@ -141,3 +142,4 @@ class World:
     paused: bool = False
     free_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     draining: bool = False
+    free_bytes: int | None = None

@@ -87,7 +87,7 @@ def told_under_claim(view: TaskView, told: tuple[TellPerson, ...], wait: Wait | 
         return told
     speaks = view.task.status not in _AT_REST or view.task.comment_id is not None
     is_free = hold in (Hold.FREE, Hold.STALE) and _status_seen(view) in (None, view.task.status)
-    if not speaks or not is_free or (wait is not None and wait.code in ("paused", "draining")):
+    if not speaks or not is_free or (wait is not None and wait.code in ("paused", "draining", "disk_full")):
         return ()
     return (_claim(view, "its person is to be told"),)
 
