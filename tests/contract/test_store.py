@@ -15,6 +15,7 @@ from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey, parse_task_key
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
+from nightcrew.core.model.board import Card
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
@@ -873,3 +874,17 @@ class TestWrites:
             with pytest.raises(Missing):
                 await store.update_task(OTHER, to(a_task(OTHER)), event=an_event())
             assert store.writes == before
+
+
+async def test_cards_are_kept_by_task_and_board_with_what_happened(opened: Opened):
+    card = Card(KEY, "ada/7", "I1", Status.NEW, "c1")
+    async with opened() as store:
+        with pytest.raises(Missing):
+            await store.save_cards([card])
+        await store.record_task(a_task(), event=an_event())
+        await store.save_cards([card, replace(card, board="ada/8")], happened=[an_event(kind="board.moved")])
+        moved = replace(card, status=Status.DONE, column="c2", settled=True, left="-", gone=True)
+        await store.save_cards([moved])
+    async with opened() as store:
+        assert await store.load_cards() == (moved, replace(card, board="ada/8"))
+        assert (await kinds(store)).count("board.moved") == 1

@@ -52,6 +52,7 @@ from tests.engine.part import (
     StageWorkspaces,
     overlay,
 )
+from tests.fakes.board import FakeBoards
 
 Edit = Callable[[Run], Mapping[str, str | None] | None]
 
@@ -79,6 +80,7 @@ class Stage:
         self.store = StageStore()
         self.points = self.store.points
         self.forge = StageForge(self.clock, login=login)
+        self.boards = FakeBoards()
         self.runtime = StageRuntime(now=self.clock.now)
         self.workspace = StageWorkspaces(self.clock, home=home, forge=self.forge)
         self.ids = FakeIds()
@@ -106,7 +108,7 @@ class Stage:
 
     def start(self, store: Store | None = None) -> None:
         """A fresh process over what is there, or over another store."""
-        forge, store = Forge(self.forge, self.forge), store or self.store
+        forge, store = Forge(self.forge, self.forge, self.boards), store or self.store
         self.ports = Ports(
             store=store,
             clock=self.clock,

@@ -27,6 +27,7 @@ from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import (
     AgentStatus,
     Answer,
+    BoardStatus,
     LogPiece,
     ProjectStatus,
     RunDetail,
@@ -94,6 +95,7 @@ class FakeService:
         self.projects: dict[str, ProjectStatus] = {}
         self.agents: list[AgentStatus] = []
         self.cooldowns: list[Cooldown] = []
+        self.boards: list[BoardStatus] = []
         self.unknown: list[UnknownFailure] = []
         self.notices: list[Notice] = []
         self.flakes: list[Flake] = []
@@ -316,6 +318,15 @@ class FakeService:
         if key not in self.sessions:
             raise Missing(f"no session of {key} lives")
         return self.sessions[key]
+
+    async def list_boards(self) -> tuple[BoardStatus, ...]:
+        return tuple(self.boards)
+
+    async def sync_board(self, project: str, *, create: bool = False) -> Answer:
+        if self.reads_only:
+            raise Unavailable("it does not run")
+        (board,) = (board for board in self.boards if board.project == project)
+        return Answer(True, f"{'made and ' if create else ''}shown on {board.title}", {"board": board.board})
 
     async def list_cooldowns(self) -> tuple[Cooldown, ...]:
         return tuple(self.cooldowns)

@@ -14,6 +14,7 @@ from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
+from nightcrew.core.model.board import Card
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -47,6 +48,7 @@ class MemoryStore:
         self.events: list[Event] = []
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
+        self.cards: dict[tuple[TaskKey, str], Card] = {}
         self.reactions: dict[tuple[TaskKey, ReactionKey], Reaction] = {}
         self.reruns: dict[tuple[TaskKey, int, Sha, str, str], Rerun] = {}
         self.notices: list[Notice] = []
@@ -163,6 +165,22 @@ class MemoryStore:
         if stored.moving_to is not None:
             self.tasks[key] = replace(stored, moving_to=None, moving_over=())
             self.writes += 1
+
+    # cards
+
+    async def save_cards(self, cards: Sequence[Card], *, happened: Sequence[Event] = ()) -> None:
+        self._check()
+        for card in cards:
+            if card.task not in self.tasks:
+                raise Missing(f"there is no task {card.task}")
+            self.cards[card.task, card.board] = card
+        for event in happened:
+            await self.record_event(event)
+        self.writes += 1
+
+    async def load_cards(self) -> tuple[Card, ...]:
+        self._check()
+        return tuple(card for _, card in sorted(self.cards.items()))
 
     # reactions
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nightcrew.forges.local.board import add_board, read_column
 from nightcrew.forges.local.workflow import (
     complete_workflow_job,
     complete_workflow_run,
@@ -34,6 +35,7 @@ MERGED = {
 UPDATED = {"workspace.merge": 1, "branch.update": 1, "branch.push": 2, "status.post": 7, "review.post": 3}
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
+SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
 CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
 
 
@@ -232,6 +234,35 @@ async def tell_flaky(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_shown(moments: Sequence[Moment] = ()) -> list[str]:
+    """A board whose field is made by a person's word, and on which the task is shown until it is done."""
+    async with staged() as stage:
+        board = add_board(stage.forge, "octo", "Plan")
+        stage.configure(board={"project": f"octo/{board}", "field": "Crew"})
+        gate = stage.gate("shown")
+        stage.play("Show it", [attempt({"answer.txt": "42\n"}, gate=gate)])
+        number = await stage.file_issue("Show it")
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: len(stage.starts("author")) == 1)
+
+        async def made() -> bool:
+            return (await stage.cli("board", "sync", "--create")).code == 0
+
+        kills += await keep_alive(stage, made)
+        stage.open_gate("shown")
+        kills += await keep_alive(stage, lambda: is_done(stage, number))
+
+        def column() -> str | None:
+            return read_column(stage.forge, "octo", board, repository=PROJECT, issue=number)
+
+        kills += await keep_alive(stage, lambda: column() == "Done")
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        assert stage.forge.store.count("SELECT count(*) FROM board_item") == 1
+        assert stage.rows("SELECT 1 FROM events WHERE kind = 'board.restored'") == []
+        return stage.effects()
+
+
 async def _file(stage: Stage) -> int:
     """File it, and ask again where the service died of that: it is filed once."""
 
@@ -259,6 +290,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "closed": (tell_closed, CLOSED),
     "answered": (tell_answered, ANSWERED),
     "flaky": (tell_flaky, FLAKY),
+    "shown": (tell_shown, SHOWN),
 }
 
 
@@ -268,7 +300,7 @@ def alternating(first: int, kinds: Sequence[str]) -> list[Moment]:
 
 
 def test_every_kind_of_effect_has_its_kills():
-    assert kinds_in_the_source() == {*MERGED, *UPDATED, *CLOSED, *ANSWERED, *FLAKY}
+    assert kinds_in_the_source() == {kind for _, kinds in STORIES.values() for kind in kinds}
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.crash)], ids=["one-half", "other-half"])
@@ -282,8 +314,9 @@ def test_every_kind_of_effect_has_its_kills():
         ("closed", None),
         ("answered", None),
         ("flaky", None),
+        ("shown", None),
     ],
-)  # fmt: skip
+)
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):
     """One task lives through a death at each kind of effect; at every third one, where there are many."""
     tell, kinds = STORIES[story]

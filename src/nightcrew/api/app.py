@@ -5,7 +5,20 @@ import asyncio
 
 from fastapi import FastAPI
 
-from nightcrew.api import config, cooldown, event, failure, flaky, health, notice, project, run, service_status, task
+from nightcrew.api import (
+    board,
+    config,
+    cooldown,
+    event,
+    failure,
+    flaky,
+    health,
+    notice,
+    project,
+    run,
+    service_status,
+    task,
+)
 from nightcrew.api.access import SameSite
 from nightcrew.api.error import install_errors
 from nightcrew.api.pace import Pace
@@ -30,7 +43,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.service = service
     app.state.pace = pace
     app.state.closing = asyncio.Event()
-    for room in (service_status, project, task, run, event, cooldown, failure, flaky, notice, config):
+    for room in (service_status, project, task, run, event, cooldown, failure, flaky, notice, board, config):
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

@@ -8,22 +8,24 @@ from pydantic import BaseModel, ConfigDict, Field
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="ISO 8601, UTC")]
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """What all of them have in common: nothing but what is declared."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class ErrorWords(_Body):
+class ErrorWords(Body):
     code: str = Field(description="stable, machine-readable: missing, conflict, invalid, denied, unavailable, …")
     message: str = Field(description="what is wrong and what to do, for a person")
 
 
-class ErrorBody(_Body):
+class ErrorBody(Body):
     """Every error has this body."""
 
     error: ErrorWords
 
 
-class WaitBody(_Body):
+class WaitBody(Body):
     """Why a task waits: `It waits because <words>`."""
 
     code: str
@@ -32,14 +34,14 @@ class WaitBody(_Body):
     until_at: Moment | None
 
 
-class BlockBody(_Body):
+class BlockBody(Body):
     code: str
     words: str
     answerable: bool = Field(description="whether a comment by a person answers it")
     at: Moment | None
 
 
-class RouteBody(_Body):
+class RouteBody(Body):
     agent: str
     model: str = Field(description="empty: the CLI's own default")
     complexity: Literal["simple", "medium", "complex"]
@@ -47,18 +49,18 @@ class RouteBody(_Body):
     why: str
 
 
-class FailureBody(_Body):
+class FailureBody(Body):
     kind: str
     detail: str
     retry_at: Moment | None
 
 
-class InterruptionBody(_Body):
+class InterruptionBody(Body):
     kind: Literal["stopped", "lost", "not_resumed"]
     why: str
 
 
-class UsageBody(_Body):
+class UsageBody(Body):
     """None: the CLI did not tell."""
 
     input_tokens: int | None
@@ -67,7 +69,7 @@ class UsageBody(_Body):
     models: list[str]
 
 
-class OutcomeBody(_Body):
+class OutcomeBody(Body):
     answer: str | None = Field(description="the report's own word: done, declined, approve, …")
     summary: str
     failure: FailureBody | None
@@ -77,7 +79,7 @@ class OutcomeBody(_Body):
     has_commits: bool
 
 
-class RunBody(_Body):
+class RunBody(Body):
     id: str
     task: str
     role: Literal["author", "reviewer", "router"]
@@ -94,18 +96,18 @@ class RunBody(_Body):
     outcome: OutcomeBody | None
 
 
-class RunsBody(_Body):
+class RunsBody(Body):
     runs: list[RunBody]
 
 
-class RunDetailBody(_Body):
+class RunDetailBody(Body):
     run: RunBody
     folder: str
     prompt: str
     report: str
 
 
-class LogBody(_Body):
+class LogBody(Body):
     """A piece of a run's output; ask again with `offset=next_offset` until `ended`."""
 
     text: str
@@ -119,7 +121,7 @@ class OutputBody(LogBody):
     run: str
 
 
-class TaskBody(_Body):
+class TaskBody(Body):
     task: str = Field(description="owner/repo#42, or owner/repo#i7 where no issue stands for it")
     project: str
     number: int = Field(description="above 10000000000 where no issue stands for it")
@@ -144,17 +146,17 @@ class TaskBody(_Body):
     open_run: RunBody | None
 
 
-class TasksBody(_Body):
+class TasksBody(Body):
     tasks: list[TaskBody]
 
 
-class FindingBody(_Body):
+class FindingBody(Body):
     path: str
     line: int | None
     text: str
 
 
-class VerdictBody(_Body):
+class VerdictBody(Body):
     run: str
     decision: Literal["approve", "request_changes"]
     head_sha: str
@@ -167,7 +169,7 @@ class VerdictBody(_Body):
     posted: bool
 
 
-class EventBody(_Body):
+class EventBody(Body):
     id: int = Field(description="grows; 0 for one that is not kept")
     kind: str
     why: str
@@ -177,11 +179,11 @@ class EventBody(_Body):
     data: dict[str, object]
 
 
-class EventsBody(_Body):
+class EventsBody(Body):
     events: list[EventBody]
 
 
-class SpentBody(_Body):
+class SpentBody(Body):
     """What the runs of a task used since a person last reset it. None: no CLI told."""
 
     runs: int
@@ -190,7 +192,7 @@ class SpentBody(_Body):
     cost_usd: float | None
 
 
-class BudgetBody(_Body):
+class BudgetBody(Body):
     """What they may use. None: not limited."""
 
     runs: int | None
@@ -199,7 +201,7 @@ class BudgetBody(_Body):
     cost_usd: float | None
 
 
-class InternalBody(_Body):
+class InternalBody(Body):
     """What a task is that no issue stands for."""
 
     kind: Literal["change", "report"]
@@ -212,7 +214,7 @@ class InternalBody(_Body):
     complexity: str
 
 
-class TaskDetailBody(_Body):
+class TaskDetailBody(Body):
     summary: TaskBody
     runs: list[RunBody]
     verdicts: list[VerdictBody]
@@ -223,29 +225,29 @@ class TaskDetailBody(_Body):
     internal: InternalBody | None = Field(description="none: an issue stands for the task")
 
 
-class TaskNameBody(_Body):
+class TaskNameBody(Body):
     task: str
 
 
-class DiffBody(_Body):
+class DiffBody(Body):
     task: str
     diff: str
 
 
-class AttachBody(_Body):
+class AttachBody(Body):
     """The command that attaches a terminal."""
 
     argv: list[str]
 
 
-class NewTaskBody(_Body):
+class NewTaskBody(Body):
     project: str
     title: str = Field(min_length=1, max_length=256)
     body: str = Field(default="", max_length=65_536)
     labels: list[str] = Field(default_factory=list, max_length=100)
 
 
-class NewInternalTaskBody(_Body):
+class NewInternalTaskBody(Body):
     project: str
     title: str = Field(min_length=1, max_length=256)
     body: str = Field(default="", max_length=65_536)
@@ -255,19 +257,19 @@ class NewInternalTaskBody(_Body):
     complexity: Literal["", "simple", "medium", "complex"] = ""
 
 
-class BlockRequestBody(_Body):
+class BlockRequestBody(Body):
     why: str = Field(min_length=1, max_length=4_000)
 
 
-class CommentBody(_Body):
+class CommentBody(Body):
     text: str = Field(min_length=1, max_length=65_536)
 
 
-class PauseBody(_Body):
+class PauseBody(Body):
     project: str | None = Field(default=None, description="none: all of them")
 
 
-class AnswerBody(_Body):
+class AnswerBody(Body):
     """What came of a command: whether anything was changed, and one line for the person."""
 
     changed: bool
@@ -275,7 +277,7 @@ class AnswerBody(_Body):
     data: dict[str, object]
 
 
-class CooldownBody(_Body):
+class CooldownBody(Body):
     agent: str
     model: str | None = Field(description="none: the whole agent; a * stands for anything")
     kind: str
@@ -285,16 +287,16 @@ class CooldownBody(_Body):
     why: str
 
 
-class CooldownsBody(_Body):
+class CooldownsBody(Body):
     cooldowns: list[CooldownBody]
 
 
-class ClearBody(_Body):
+class ClearBody(Body):
     agent: str | None = Field(default=None, max_length=100, description="none: all agents")
     model: str | None = Field(default=None, max_length=300, description="as the list names it; none: all of the agent")
 
 
-class UnknownFailureBody(_Body):
+class UnknownFailureBody(Body):
     """Texts that differ in numbers, ids and paths only are one."""
 
     agent: str
@@ -306,11 +308,11 @@ class UnknownFailureBody(_Body):
     run: str = Field(description="the newest run that said it")
 
 
-class UnknownFailuresBody(_Body):
+class UnknownFailuresBody(Body):
     failures: list[UnknownFailureBody]
 
 
-class FlakeBody(_Body):
+class FlakeBody(Body):
     """A check, and a test that had failed in it, that passed when it was run again."""
 
     project: str
@@ -321,11 +323,11 @@ class FlakeBody(_Body):
     last_at: Moment
 
 
-class FlakesBody(_Body):
+class FlakesBody(Body):
     flakes: list[FlakeBody]
 
 
-class NoticeBody(_Body):
+class NoticeBody(Body):
     """What a person is to be told."""
 
     id: int
@@ -337,11 +339,11 @@ class NoticeBody(_Body):
     words: str
 
 
-class NoticesBody(_Body):
+class NoticesBody(Body):
     notices: list[NoticeBody]
 
 
-class AgentBody(_Body):
+class AgentBody(Body):
     agent: str
     adapter: str
     available: bool | None = Field(description="none: could not be looked for")
@@ -351,7 +353,7 @@ class AgentBody(_Body):
     free_models: list[str] = Field(description="what opencode:free stands for, where it is used")
 
 
-class ProjectBody(_Body):
+class ProjectBody(Body):
     project: str
     forge: str
     base_ref: str
@@ -360,11 +362,11 @@ class ProjectBody(_Body):
     problem: str
 
 
-class ProjectsBody(_Body):
+class ProjectsBody(Body):
     projects: list[ProjectBody]
 
 
-class WebhookBody(_Body):
+class WebhookBody(Body):
     address: str = Field(description="where deliveries are listened for; empty: not at the moment")
     taken: int = Field(description="deliveries with a valid signature since the start")
     refused: int = Field(description="deliveries without one")
@@ -372,7 +374,7 @@ class WebhookBody(_Body):
     problem: str
 
 
-class StatusBody(_Body):
+class StatusBody(Body):
     version: str
     running: bool
     paused: bool
@@ -389,7 +391,7 @@ class StatusBody(_Body):
     webhook: WebhookBody | None = Field(description="none: deliveries are not listened for")
 
 
-class ConfigBody(_Body):
+class ConfigBody(Body):
     """The settings in force; secrets only as references."""
 
     config: dict[str, object]

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from nightcrew.api import render
+from nightcrew.api.board_render import render_boards
 from nightcrew.cli.client import Json
 from nightcrew.cli.reader import Reader
 from nightcrew.core.ids import RunId, parse_task_key
@@ -94,6 +95,12 @@ class OfflineReader(Reader):
             return render.render_answer(await service.clear_cooldowns(agent=agent, model=model))
 
         return self._ask(ask)
+
+    def list_boards(self) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render_boards(await service.list_boards())
+
+        return list(self._ask(ask)["boards"])
 
     def list_unknown_failures(self) -> list[Json]:
         async def ask(service: Service) -> Json:

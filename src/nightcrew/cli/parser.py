@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "flaky": ("flaky", "show checks and tests that passed when they were run again"),
     "notice": ("notice", "show what you were or are to be told"),
     "project": ("project", "add, list and remove projects"),
+    "board": ("board", "show a project's tasks on a board of GitHub's Projects"),
     "config": ("config", "show and check the configuration"),
     "forge": ("forge", "run the embedded local forge by itself"),
     "replay": ("replay", "decide again from a recorded world, to reproduce a fault"),

@@ -48,6 +48,9 @@ class Reader(ABC):
         """The one command that needs no running service."""
 
     @abstractmethod
+    def list_boards(self) -> list[Json]: ...
+
+    @abstractmethod
     def list_unknown_failures(self) -> list[Json]: ...
 
     @abstractmethod
@@ -98,6 +101,9 @@ class LiveReader(Reader):
 
     def clear_cooldowns(self, *, agent: str | None, model: str | None) -> Json:
         return self._client.post("/cooldowns/clear", {"agent": agent, "model": model})
+
+    def list_boards(self) -> list[Json]:
+        return list(self._client.get("/boards")["boards"])
 
     def list_unknown_failures(self) -> list[Json]:
         return list(self._client.get("/failures/unknown")["failures"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
@@ -108,6 +109,7 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
             hold_labels=keys.merge.hold_labels,
         ),
         review=ReviewSettings(cycles=keys.review.cycles, allow=keys.review.allow, attempts=keys.review.attempts),
+        board=build_board(keys.board),
         reactions=_build_reactions(keys.reactions),
         dependencies=DependencySettings(keys.dependencies.parent),
         commit=CommitSettings(email=keys.commit.email, trailers=keys.commit.trailers, sign_off=keys.commit.sign_off),

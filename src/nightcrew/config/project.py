@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
 
+from nightcrew.config.board import BoardKeys
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
 from nightcrew.config.value import (
@@ -195,6 +196,7 @@ class ProjectKeys(Section):
     review: ReviewKeys = key("Who reviews, and how often.", ReviewKeys())
     reactions: ReactionKeys = key("What is done by itself about events on a pull request.", ReactionKeys())
     dependencies: DependencyKeys = key("What follows from links between issues.", DependencyKeys())
+    board: BoardKeys = key("A board that shows where the tasks are.", BoardKeys())
     commit: CommitKeys = key("How commits are written.", CommitKeys())
     prompt: PromptKeys = key("Characters that each part of a prompt may take.", PromptKeys())
     checks: Checks = key("Commands that Nightcrew runs as CI.", ())

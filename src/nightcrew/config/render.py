@@ -8,6 +8,8 @@ import yaml
 from nightcrew.config.channel import render_chat
 from nightcrew.config.document import copy_resolvers
 from nightcrew.config.secret import MASK, is_reference, looks_secret
+from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
 from nightcrew.core.model.upkeep import UpkeepSettings
@@ -164,6 +166,7 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "review": {"cycles": review.cycles, "allow": review.allow.value, "attempts": review.attempts},
         "reactions": _reactions(project.reactions),
         "dependencies": {"parent": project.dependencies.parent.value},
+        "board": _board(project.board),
         "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
         "prompt": {
             part: getattr(project.prompt, part)
@@ -212,6 +215,16 @@ def _reactions(rules: ReactionSettings) -> dict[str, object]:
             "action": rules.approved_and_green.action.value,
             "priority": rules.approved_and_green.priority.value,
         },
+    }
+
+
+def _board(board: BoardSettings) -> dict[str, object]:
+    return {
+        "project": str(board.place or ""),
+        "field": board.field_name,
+        "columns": {status.value: board.columns.get(status) for status in Status},
+        "moved_by_hand": board.moved_by_hand.value,
+        "look_every": render_duration(board.look_every_s),
     }
 
 

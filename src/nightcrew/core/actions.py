@@ -7,6 +7,7 @@ same for the same effect, so that asking twice is asking once.
 
 from dataclasses import dataclass
 
+from nightcrew.core.action.board import SyncBoard
 from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
 from nightcrew.core.action.person import AnswerCommand, PassComments, TellPerson
 from nightcrew.core.action.pull import (
@@ -52,6 +53,7 @@ __all__ = [
     "SettleReruns",
     "StartRun",
     "StopRun",
+    "SyncBoard",
     "TellPerson",
     "UpdateBranch",
 ]
@@ -78,6 +80,7 @@ Action = (
     | ReleaseClaim
     | AnswerCommand
     | PassComments
+    | SyncBoard
     | NoteReaction
     | AnswerFeedback
     | RerunChecks

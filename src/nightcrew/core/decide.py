@@ -21,6 +21,7 @@ from nightcrew.core.actions import (
     RunChecks,
     SettleLabels,
     StartRun,
+    SyncBoard,
     TellPerson,
 )
 from nightcrew.core.ids import TaskKey
@@ -28,6 +29,7 @@ from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
+from nightcrew.core.policy.boarding import sync_board
 from nightcrew.core.policy.budgeting import cut_deadline, over_budget, spent_by
 from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_claim, under_claim
 from nightcrew.core.policy.depending import find_circles
@@ -96,14 +98,18 @@ def decide(world: World) -> Decision:
             waits[key] = stage.wait
         actions += chosen
     for name in sorted(world.projects):
-        beside = (*_intake(world, world.projects[name]), *_pass_comments(world, world.projects[name]))
+        beside = (
+            *_intake(world, world.projects[name]),
+            *_pass_comments(world, world.projects[name]),
+            *_board(world, name),
+        )
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
 
 
 def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
-    return not isinstance(action, RunChecks | TellPerson | RenewClaim)
+    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard)
 
 
 def allocate(world: World) -> Allowance:
@@ -265,6 +271,11 @@ def _pass_comments(world: World, project: ProjectWorld) -> tuple[PassComments, .
         return ()
     why = "all commands in the comments up to then are settled"
     return (PassComments(project.settings.slug, span.read_until, why),)
+
+
+def _board(world: World, name: str) -> tuple[SyncBoard, ...]:
+    action = sync_board(world.projects[name], now=world.now)
+    return () if action is None else (action,)
 
 
 def _age(candidate: Candidate) -> tuple[int, datetime, int]:

@@ -38,6 +38,7 @@ from nightcrew.core.actions import (
     SettleReruns,
     StartRun,
     StopRun,
+    SyncBoard,
     TellPerson,
     UpdateBranch,
 )
@@ -47,6 +48,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
 from nightcrew.engine.effect.answer import answer_feedback
+from nightcrew.engine.effect.board import sync_board
 from nightcrew.engine.effect.check import run_checks
 from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim, why_not_ours
 from nightcrew.engine.effect.collect import collect_run, stop_run
@@ -120,6 +122,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await answer_command(means, action)
         case PassComments():
             return await pass_comments(means, action)
+        case SyncBoard():
+            return await sync_board(means, action)
         case AnswerFeedback():
             return await answer_feedback(means, action)
         case RerunChecks():

@@ -22,6 +22,7 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.routing import parse_overrides
 from nightcrew.core.render import MARK
 from nightcrew.core.step.asked import answer_command
+from nightcrew.engine.board import sync_now
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.effect.filing import INTAKE_LABEL, file_issue
 from nightcrew.engine.effect.internal import NewTask, add_internal, publish_internal
@@ -33,7 +34,7 @@ from nightcrew.engine.reading import Reader
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.measure import Health, Measure
-from nightcrew.ports.service import Answer, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.ports.service import Answer, BoardStatus, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
 
 
 class Facade:
@@ -88,6 +89,12 @@ class Facade:
 
     async def render_config(self) -> Mapping[str, object]:
         return self._render_config(self._means.settings)
+
+    async def list_boards(self) -> tuple[BoardStatus, ...]:
+        return await self._reader.list_boards()
+
+    async def sync_board(self, project: str, *, create: bool = False) -> Answer:
+        return await sync_now(self._loop, self._reader.spell(project), create=create)
 
     async def reload_config(self) -> Answer:
         fresh = await self._loop.reloader.ask()

@@ -8,6 +8,7 @@ from nightcrew.core.model.claim import Machine
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, SandboxKind, Settings
 from nightcrew.engine.trace import NoTracer, Tracer
 from nightcrew.ports.agent import Agent
+from nightcrew.ports.board import Boards
 from nightcrew.ports.claim import Claims
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.ids import Ids
@@ -22,10 +23,11 @@ from nightcrew.secret.hit import Hit
 
 @dataclass(frozen=True, slots=True)
 class Forge:
-    """One forge, as tracker and as source control."""
+    """One forge, as tracker and as source control; with boards, where it has any."""
 
     tracker: Tracker
     scm: Scm
+    boards: Boards | None = None
 
 
 def _as_it_is(text: str) -> str:

@@ -22,6 +22,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_sentence
 from nightcrew.core.step.blocked import wait_for_person
 from nightcrew.core.step.removed import inactive
+from nightcrew.engine.board import list_boards
 from nightcrew.engine.cooldown import list_cooldowns
 from nightcrew.engine.runlog import Mask, RenderLine, read_piece
 from nightcrew.engine.view.model_list import PREFIX, parse_lists
@@ -29,6 +30,7 @@ from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import (
     AgentStatus,
+    BoardStatus,
     LogPiece,
     ProjectStatus,
     RunDetail,
@@ -232,6 +234,9 @@ class Reader:
 
     async def list_cooldowns(self) -> tuple[Cooldown, ...]:
         return await list_cooldowns(self._store, now=self._clock.now())
+
+    async def list_boards(self) -> tuple[BoardStatus, ...]:
+        return await list_boards(self._store, self._settings())
 
     async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
         return await self._store.load_unknown_failures()

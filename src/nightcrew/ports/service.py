@@ -106,6 +106,24 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class BoardStatus:
+    """The board of a project as last found. `columns` has the column of each status, empty where it has none; `cards`
+    is how many tasks are on it, `behind` how many it does not show where they are; `problem` what to do."""
+
+    project: str
+    board: str
+    field_name: str
+    moved_by_hand: str
+    title: str = ""
+    url: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    cards: int = 0
+    behind: int = 0
+    looked_at: datetime | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LogPiece:
     """A piece of a run's output, as readable text with terminal codes removed. `next_offset` is where to go on;
     `ended` that the run is over and nothing more will come."""
@@ -245,6 +263,16 @@ class Service(Protocol):
 
     async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
         """Send notices of a project (None: of all) to a place in a chat, such as `telegram:12`, or no more."""
+        ...
+
+    async def list_boards(self) -> tuple[BoardStatus, ...]:
+        """Those of the projects that have one."""
+        ...
+
+    async def sync_board(self, project: str, *, create: bool = False) -> Answer:
+        """Have every card in its column now; cards that were taken off the board are put on it again. `create` makes
+        the field and the columns that are lacking. Invalid if the project has no board; Conflict with what stands in
+        the way."""
         ...
 
     async def wake(self) -> Answer:

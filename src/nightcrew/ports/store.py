@@ -9,6 +9,7 @@ from nightcrew.core.command import SettledCommand
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
+from nightcrew.core.model.board import Card
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -160,6 +161,14 @@ class Store(Protocol):
 
     async def load_flakes(self, *, project: str | None = None, limit: int = 200) -> tuple[Flake, ...]:
         """What passed when it was run again, the most frequent first."""
+        ...
+
+    async def save_cards(self, cards: Sequence[Card], *, happened: Sequence[Event] = ()) -> None:
+        """Insert cards, or replace those of the same task and board, with what happened to them, in one transaction."""
+        ...
+
+    async def load_cards(self) -> tuple[Card, ...]:
+        """By task, then board."""
         ...
 
     async def settle_status(self, key: TaskKey) -> None:

@@ -69,7 +69,7 @@ class Connections:
                 token = self._app_token(found, used) if isinstance(found, AppKey) else found
                 forge = GitHubForge(used, token=token, store=self._store, clock=self._clock, jitter=jitter)
             self._stack.push_async_callback(forge.close)
-            self._forges[used.name] = Forge(tracker=forge, scm=forge)
+            self._forges[used.name] = Forge(tracker=forge, scm=forge, boards=forge.boards)
             self._opened[used.name] = used
 
     def _app_token(self, key: AppKey, used: ForgeSettings) -> AppToken:

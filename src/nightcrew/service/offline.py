@@ -22,7 +22,16 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.ports.measure import Health, Measure
-from nightcrew.ports.service import Answer, LogPiece, RunDetail, Service, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.ports.service import (
+    Answer,
+    BoardStatus,
+    LogPiece,
+    RunDetail,
+    Service,
+    ServiceStatus,
+    TaskDetail,
+    TaskSummary,
+)
 from nightcrew.secret import Vault
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import load_spellings
@@ -125,6 +134,12 @@ class OfflineService:
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return await self._reader.list_notices(after=after, limit=limit)
+
+    async def list_boards(self) -> tuple[BoardStatus, ...]:
+        return await self._reader.list_boards()
+
+    async def sync_board(self, project: str, *, create: bool = False) -> Answer:
+        _refuse(f"the board of {project} cannot be {'completed' if create else 'changed'}")
 
     async def load_diff(self, key: TaskKey) -> str:
         _refuse(f"the diff of {key} is read from git by the service")

@@ -14,6 +14,7 @@ from nightcrew.core.errors import Denied
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
+from nightcrew.core.model.board import Card
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -27,6 +28,7 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
+from nightcrew.store import card as cards_
 from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
@@ -251,6 +253,21 @@ class SqliteStore:
 
     async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
         await self._write(lambda db: notices.record_notices_delivered(db, ids, receiver=receiver, at=at))
+
+    # cards
+
+    async def save_cards(self, cards: Sequence[Card], *, happened: Sequence[Event] = ()) -> None:
+        async def body(db: Connection) -> None:
+            for card in cards:
+                await tasks.get_task(db, card.task)
+            await cards_.save_cards(db, cards)
+            for event in happened:
+                await events.record_event(db, event)
+
+        await self._write(body)
+
+    async def load_cards(self) -> tuple[Card, ...]:
+        return await self._read(cards_.load_cards)
 
     # commands
 

@@ -20,6 +20,7 @@ from nightcrew.core.errors import (
 )
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import RunState
+from nightcrew.ports.service import BoardStatus
 from tests.adapters.api.serving import asked
 from tests.fakes.service import HEAD, NOW, PROJECT, FakeService, a_route, a_run, a_task
 
@@ -310,3 +311,15 @@ async def test_a_bug_is_said_without_its_inside(tmp_path):
 )
 def test_every_error_has_its_status(error, status, code):
     assert render_error(error)[:2] == (status, code)
+
+
+async def test_boards_are_listed_and_brought_up(tmp_path):
+    service = FakeService()
+    service.boards = [BoardStatus(PROJECT, "ada/7", "Status", "restore", title="Plan", columns={"new": "Todo"})]
+    async with asked(service, tmp_path) as client:
+        (board,) = (await client.get("/boards")).json()["boards"]
+        answer = (await client.post("/boards/sync", json={"project": PROJECT, "create": True})).json()
+        wrong = await client.post("/boards/sync", json={"create": True})
+    assert (board["board"], board["columns"], board["looked_at"]) == ("ada/7", {"new": "Todo"}, None)
+    assert "made" in answer["words"]
+    assert wrong.status_code == 422

@@ -44,6 +44,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "codex",
         "acme/gadget",
         "a@b.example",
+        "ada/7",
         "https://git.example/v3",
         "file:other",
         7,

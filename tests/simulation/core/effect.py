@@ -27,6 +27,7 @@ from nightcrew.core.actions import (
     SettleReruns,
     StartRun,
     StopRun,
+    SyncBoard,
     TellPerson,
     UpdateBranch,
 )
@@ -87,6 +88,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _answer(sim, action)
         case PassComments():
             raise Refuse("comments are read whole each time here")
+        case SyncBoard():
+            raise AssertionError("no project has a board here")
         case AnswerFeedback():
             raise AssertionError("what runs are given is not told of each here")
         case NoteReaction():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from nightcrew.core.failures import FailureKind
+from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
 from nightcrew.core.model.reaction import ReactionSettings
@@ -221,6 +222,7 @@ class ProjectSettings:
     review: ReviewSettings = ReviewSettings()
     reactions: ReactionSettings = ReactionSettings()
     dependencies: DependencySettings = DependencySettings()
+    board: BoardSettings = BoardSettings()
     commit: CommitSettings = CommitSettings()
     prompt: PromptBudget = PromptBudget()
     checks: tuple[CheckCommand, ...] = ()

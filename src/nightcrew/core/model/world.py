@@ -8,6 +8,7 @@ from nightcrew.core.actions import Action
 from nightcrew.core.command import GivenCommand, SettledCommand
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.board import BoardView
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.dependency import Dependency
@@ -111,7 +112,7 @@ class CommentSpan:
 class ProjectWorld:
     """One project. `base_ref` is the default branch as the forge names it (or as configured). `comments` is None while
     they could not be read. `is_removed`: it is not configured any more, and is here for its runs that are still open;
-    its issues are not looked at."""
+    its issues are not looked at. `board` is None where none is linked."""
 
     settings: ProjectSettings
     base_ref: Observed[str]
@@ -120,6 +121,7 @@ class ProjectWorld:
     paused: bool = False
     comments: CommentSpan | None = None
     is_removed: bool = False
+    board: BoardView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from nightcrew.core.actions import (
     PublishWork,
     Refused,
     StopRun,
+    SyncBoard,
     UpdateBranch,
 )
 from nightcrew.core.branch import PREFIX, is_branch_name
@@ -38,7 +39,7 @@ FRESH_S = 60.0
 async def why_not_ours(means: Means, action: Action) -> str:
     """Why an action must not be made by this machine; empty if its task is claimed by it, or nothing is claimed."""
     match action:
-        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim() | PassComments():
+        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim() | PassComments() | SyncBoard():
             return ""
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""

@@ -37,6 +37,7 @@ class ProjectMemory:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
     asked: int = 0  # how often somebody asked for it to be read anew
     touched: dict[TaskKey, int] = field(default_factory=dict)  # how often something was done about a task
+    board_problems: tuple[str, ...] = ()
     is_first: bool = True
     """Nothing has been read yet since the start."""
 
@@ -66,8 +67,8 @@ class ProjectMemory:
 
     def problems(self) -> tuple[str, ...]:
         """What could not be read at the last look, what access is lacking, what is wrong with the repository's own
-        settings, and which issues are left alone since who asked for them cannot be told."""
+        settings, which issues are left alone since who asked for them cannot be told, and what its board lacks."""
         access, wrong = ("", "") if self.facts is None else (self.facts.access, self.facts.problem)
         comments, unclear = self.comments.memory.problem, describe_unclear(self.candidates)
-        found = (self.problem, access, wrong, comments, unclear, *self.claims.problems())
+        found = (self.problem, access, wrong, comments, unclear, *self.claims.problems(), *self.board_problems)
         return tuple(words for words in found if words)

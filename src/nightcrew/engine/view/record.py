@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.board import Card
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.reaction import Reaction
@@ -36,6 +37,7 @@ class Records:
     delivered: Mapping[TaskKey, frozenset[str]] = field(default_factory=dict)
     internal: Mapping[TaskKey, InternalTask] = field(default_factory=dict)
     reruns: Mapping[TaskKey, tuple[Rerun, ...]] = field(default_factory=dict)
+    cards: tuple[Card, ...] = ()
 
 
 class RecordView:
@@ -78,4 +80,5 @@ class RecordView:
             delivered=await store.load_deliveries(),
             internal=await store.load_internals(),
             reruns=await store.load_reruns(),
+            cards=await store.load_cards(),
         )

@@ -10,6 +10,7 @@ from nightcrew.core.model.claim import NO_CLAIMS, ClaimView, Hold
 from nightcrew.core.model.run import RunView
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import ProjectWorld, TaskView
+from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.memory import ProjectMemory
 from nightcrew.engine.view.record import PAUSED, Records
@@ -50,6 +51,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
                 reruns=records.reruns.get(key, ()),
             )
         )
+    memory.board_problems = board_problems(settings, records)
     base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)
     return ProjectWorld(
         settings=settings,
@@ -58,6 +60,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         candidates=memory.candidates,
         paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
+        board=board_view(settings, records),
     )
 
 

@@ -37,6 +37,7 @@ from nightcrew.forges.github import status as statuses
 from nightcrew.forges.github import thread as threads
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.app import AppToken
+from nightcrew.forges.github.board import GitHubBoards
 from nightcrew.forges.github.client import Transport
 from nightcrew.forges.github.conditional import Memory
 from nightcrew.forges.github.lane import Sleep
@@ -75,6 +76,11 @@ class GitHubForge:
         principal = token.principal if token is not None else "anonymous"
         self._memory = Memory(store, principal=principal, clock=clock)
         self._api = Api(http, requester, self._memory)
+
+    @property
+    def boards(self) -> GitHubBoards:
+        """The boards of this server."""
+        return GitHubBoards(self._api)
 
     def __repr__(self) -> str:
         return f"GitHubForge({self._settings.base_url!r}, token={self._token!r})"

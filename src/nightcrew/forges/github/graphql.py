@@ -49,6 +49,21 @@ async def run_query(api: Api, query: str, variables: dict[str, Any], *, repeatab
     return _read(api, answer).get()
 
 
+async def change_many(api: Api, query: str, variables: dict[str, Any]) -> Partial:
+    """What came of a mutation with several changes, each of which may be made again: one that fails leaves the others
+    made. Errors: as those of `Partial.get` where nothing was made at all."""
+    try:
+        answer = await api.write(
+            "POST", graphql_url(api.base_url), {"query": query, "variables": variables}, repeatable=True
+        )
+    except Missing as error:
+        raise Denied(_LACKING) from error
+    found = _read(api, answer)
+    if not any(found.data.values()):
+        found.get()
+    return found
+
+
 async def ask_query(api: Api, query: str, variables: dict[str, Any]) -> Partial:
     """What a query that only reads found: as a read it is repeated, and does not wait its turn among the writes."""
     sent = {"query": query, "variables": variables}

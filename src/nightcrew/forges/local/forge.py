@@ -88,8 +88,10 @@ class LocalForge:
         *,
         permissions: Mapping[str, str] | None = None,
         expires_at: datetime | None = None,
+        scopes: Sequence[str] = (),
     ) -> None:
-        """Another token of a user. `permissions` (such as `{"issues": "write"}`) makes it a fine-grained one."""
+        """Another token of a user. `permissions` (such as `{"issues": "write"}`) makes it a fine-grained one; `scopes`
+        limits a classic one, where boards are asked for."""
         self.store.run(
             "INSERT INTO token (digest, user_id, app_id, permissions, expires_at) VALUES (?, ?, NULL, ?, ?)"
             " ON CONFLICT (digest) DO UPDATE SET user_id = excluded.user_id, permissions = excluded.permissions,"
@@ -99,6 +101,10 @@ class LocalForge:
             json.dumps(dict(permissions)) if permissions is not None else None,
             render_moment(expires_at) if expires_at else None,
         )
+        key = self.store.get("SELECT id FROM token WHERE digest = ?", digest(token))["id"]
+        self.store.run("DELETE FROM token_scope WHERE token_id = ?", key)
+        for name in scopes:
+            self.store.insert("token_scope", token_id=key, name=name)
 
     def ensure_app(self, slug: str, *, owner: str, token: str, expires_at: datetime | None = None) -> int:
         """An app with an installation token, acting as `slug[bot]`; only apps may write check runs."""

@@ -122,6 +122,31 @@ CREATE TABLE IF NOT EXISTS protection (
     repository_id INTEGER NOT NULL REFERENCES repository, branch TEXT NOT NULL, detail TEXT NOT NULL,
     PRIMARY KEY (repository_id, branch));
 
+CREATE TABLE IF NOT EXISTS token_scope (
+    token_id INTEGER NOT NULL REFERENCES token, name TEXT NOT NULL, PRIMARY KEY (token_id, name));
+
+CREATE TABLE IF NOT EXISTS board (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, owner_id INTEGER NOT NULL REFERENCES user, number INTEGER NOT NULL,
+    title TEXT NOT NULL, public INTEGER NOT NULL DEFAULT 0, closed INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (owner_id, number));
+CREATE TABLE IF NOT EXISTS board_member (
+    board_id INTEGER NOT NULL REFERENCES board, user_id INTEGER NOT NULL REFERENCES user, role TEXT NOT NULL,
+    PRIMARY KEY (board_id, user_id));
+CREATE TABLE IF NOT EXISTS board_field (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, board_id INTEGER NOT NULL REFERENCES board, name TEXT NOT NULL COLLATE NOCASE,
+    type TEXT NOT NULL, UNIQUE (board_id, name));
+CREATE TABLE IF NOT EXISTS board_option (
+    id TEXT PRIMARY KEY, field_id INTEGER NOT NULL REFERENCES board_field, name TEXT NOT NULL, color TEXT NOT NULL,
+    description TEXT NOT NULL, place INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS board_item (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, board_id INTEGER NOT NULL REFERENCES board,
+    issue_id INTEGER NOT NULL REFERENCES issue, archived INTEGER NOT NULL DEFAULT 0, UNIQUE (board_id, issue_id));
+CREATE TABLE IF NOT EXISTS board_value (
+    item_id INTEGER NOT NULL REFERENCES board_item ON DELETE CASCADE,
+    field_id INTEGER NOT NULL REFERENCES board_field,
+    option_id TEXT NOT NULL REFERENCES board_option ON DELETE CASCADE, user_id INTEGER NOT NULL REFERENCES user,
+    PRIMARY KEY (item_id, field_id));
+
 CREATE TABLE IF NOT EXISTS workflow_run (
     id INTEGER PRIMARY KEY AUTOINCREMENT, repository_id INTEGER NOT NULL REFERENCES repository, name TEXT NOT NULL,
     sha TEXT NOT NULL, branch TEXT, event TEXT NOT NULL, status TEXT NOT NULL, conclusion TEXT, path TEXT NOT NULL,

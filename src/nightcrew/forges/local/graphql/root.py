@@ -10,10 +10,13 @@ from nightcrew.forges.local.call import Answer, Call, Route
 from nightcrew.forges.local.comment import check_body
 from nightcrew.forges.local.error import Refusal
 from nightcrew.forges.local.event import record_event, touch
+from nightcrew.forges.local.graphql.board import BOARD, find_item, get_board, show_board, show_owner
+from nightcrew.forges.local.graphql.board_change import board_changes
 from nightcrew.forges.local.graphql.connection import Shown
 from nightcrew.forges.local.graphql.view import (
     THREAD,
     moved_paths,
+    names,
     not_resolved,
     parse_node_id,
     show_comment,
@@ -35,9 +38,17 @@ def make_root(call: Call, rate_limit: Callable[[Any], Shown]) -> Shown:
         return show_repository(here)
 
     async def node(_info: Any, id: str) -> Shown:  # noqa: A002 - the name is the schema's
+        if names(id, BOARD):
+            return show_board(call, get_board(call, id, "read"))
         here, first, pull = await _find_thread(call, id)
         _allow(here, "pull_requests=read")
         return show_thread(here, first, await moved_paths(here, first["commit_id"], pull["head_sha"]))
+
+    def nodes(_info: Any, ids: list[str]) -> list[Any]:
+        return [_item_or_error(call, text) for text in ids]
+
+    def owner(_info: Any, login: str) -> Shown | None:
+        return show_owner(call, login)
 
     def viewer(_info: Any) -> Shown:
         return {"login": call.user.login}
@@ -74,12 +85,23 @@ def make_root(call: Call, rate_limit: Callable[[Any], Shown]) -> Shown:
     return {
         "repository": repository,
         "node": node,
+        "nodes": nodes,
+        "repositoryOwner": owner,
         "viewer": viewer,
         "rateLimit": rate_limit,
         "resolveReviewThread": resolve,
         "addPullRequestReviewThreadReply": reply,
         "markPullRequestReadyForReview": mark_ready,
+        **board_changes(call),
     }
+
+
+def _item_or_error(call: Call, text: str) -> Shown | GraphQLError:
+    """What is found, or the error in its place: the others of the list are shown all the same."""
+    try:
+        return find_item(call, text)
+    except GraphQLError as error:
+        return error
 
 
 async def _find_repository(call: Call, owner: str, name: str) -> Call:

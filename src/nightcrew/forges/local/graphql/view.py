@@ -33,6 +33,15 @@ def parse_node_id(text: str, kind: str) -> int:
     return int(match[1])
 
 
+def names(text: str, kind: str) -> bool:
+    """Whether an id is that of a node of this kind."""
+    try:
+        parse_node_id(text, kind)
+    except GraphQLError:
+        return False
+    return True
+
+
 def show_repository(call: Call) -> Shown:
     repo = call.repo["id"]
 
@@ -51,6 +60,15 @@ def show_repository(call: Call) -> Shown:
             raise not_resolved(f"a PullRequest with the number of {number}")
         return show_pull(call, row)
 
+    def issue(_info: Any, number: int) -> Shown:
+        row = call.store.find(
+            "SELECT * FROM issue WHERE repository_id = ? AND number = ? AND deleted = 0 AND id NOT IN"
+            " (SELECT issue_id FROM pull)", repo, number,
+        )  # fmt: skip
+        if row is None:
+            raise not_resolved(f"an Issue with the number of {number}")
+        return show_issue(row)
+
     async def ref(_info: Any, qualifiedName: str) -> Shown | None:  # noqa: N803 - the name is the schema's
         sha = await call.git.branch(qualifiedName.removeprefix("refs/heads/"))
         return {"name": qualifiedName, "target": {"__typename": "Commit", "oid": sha}} if sha else None
@@ -65,6 +83,7 @@ def show_repository(call: Call) -> Shown:
         "issues": issues,
         "pullRequests": pulls,
         "pullRequest": pull,
+        "issue": issue,
         "ref": ref,
         "defaultBranchRef": default_branch,
     }
@@ -87,6 +106,9 @@ def _state(row: Row) -> str:
 
 def show_issue(row: Row) -> Shown:
     return {
+        "__typename": "Issue",
+        "id": node_id("Issue", row["id"]),
+        "title": row["title"],
         "number": row["number"],
         "state": str(row["state"]).upper(),
         "updatedAt": row["updated_at"],
