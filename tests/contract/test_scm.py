@@ -98,6 +98,17 @@ async def test_texts_are_replaced_one_by_one(stage):
     assert (pull.title, pull.body) == ("New title", "new body")
 
 
+async def test_a_pull_request_is_sent_to_another_base(stage):
+    number, head = await opened(stage)
+    await stage.push("release", {"r.py": "1\n"})
+    for _ in range(2):
+        await stage.forge.set_pull_base(PROJECT, number, base_ref="release")
+        pull = await stage.forge.fetch_pull(PROJECT, number)
+        assert (pull.base_ref, pull.head_sha, pull.is_open) == ("release", head, True)
+    with pytest.raises(Invalid):
+        await stage.forge.set_pull_base(PROJECT, number, base_ref="nowhere")
+
+
 async def test_closing_and_reopening(stage):
     number, _ = await opened(stage)
     for is_open in (False, False, True, True):

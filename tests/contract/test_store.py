@@ -537,6 +537,19 @@ class TestVerdicts:
             assert await store.load_verdicts(task=KEY) == (given, replace(carried, posted=True))
             assert await store.load_review_ids(KEY) == frozenset({78})
 
+    async def test_one_may_come_to_hold_for_another_base(self, opened):
+        run = a_run(role=Role.REVIEWER)
+        given = a_verdict(run)
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event())
+            await store.record_run(run, event=an_event())
+            await store.record_verdict(given, event=an_event())
+            await store.retarget_verdict(run.id, head_sha=given.head_sha, base_ref="next", event=an_event("kept"))
+            assert await store.load_verdicts() == (replace(given, base_ref="next"),)
+            assert (await kinds(store))[-1] == "kept"
+            with pytest.raises(Missing):
+                await store.retarget_verdict(run.id, head_sha=Sha("c" * 40), base_ref="next", event=an_event())
+
     async def test_are_loaded_as_recorded_whatever_the_clock_said(self, opened):
         runs = [a_run(n, role=Role.REVIEWER) for n in (2, 1)]
         async with opened() as store:

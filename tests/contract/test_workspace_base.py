@@ -70,6 +70,26 @@ async def test_only_a_rebase_has_to_replace_what_is_on_the_remote(world):
     assert world.tip(BRANCH) == rebased
 
 
+async def test_a_rebase_leaves_out_what_it_stood_on(world):
+    """What the branch below had is on the base by now as one commit, with other ids."""
+    below = await branch_with(world, {"a": "2\n"})
+    world.edit({"a": "3\n"})
+    below = (await collect(world)).head_sha
+    world.edit({"b": "1\n"})
+    head = (await collect(world)).head_sha
+    base = world.publish({"a": "3\n"})
+    await world.port.fetch(PROJECT, world.remote)
+    made = await world.port.bring_in(
+        PROJECT, head=head, base=base, method=UpdateMethod.REBASE, message="", commit=CommitSettings(), since=below
+    )
+    assert not isinstance(made, MergeConflict)
+    assert [await world.port.find_file(PROJECT, made, name) for name in ("a", "b")] == ["3\n", "1\n"]
+    assert len(await world.port.list_commits(PROJECT, base=base, head=made)) == 1
+    assert await world.port.find_patch_id(PROJECT, base=below, head=head) == await world.port.find_patch_id(
+        PROJECT, base=base, head=made
+    )
+
+
 @pytest.mark.parametrize("method", UpdateMethod)
 async def test_a_conflict_names_its_paths(world, method):
     head = await branch_with(world, {"a": "2\n"})

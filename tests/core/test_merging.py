@@ -10,6 +10,7 @@ from nightcrew.core.known import Known
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeStrategy
+from nightcrew.core.model.task import Stack
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, GateView, Truth, evaluate
 from tests.core.build import (
@@ -146,6 +147,7 @@ ROWS = (
             parts={"has_base": UNKNOWN}, merge={"strategy": MergeStrategy.UPDATE}),
     no("another base", merging.has_expected_base, "base",
        pull={"base_ref": "release"}, view={"verdicts": (a_verdict(base_ref="release"),)}),
+    no("stands on another", merging.stands_on_nothing, "stack", task={"stack": Stack(60, "nightcrew/6-below")}),
     unknown("paths unknown", merging.has_free_paths, "paths", parts={"paths": UNKNOWN}),
     no("workflow", merging.has_free_paths, "paths", parts={"paths": CODEOWNED}),
     no("workflow, other case", merging.has_free_paths, "paths", parts={"paths": Known((".GitHub/workflows/x.yml",))}),
@@ -209,6 +211,7 @@ def test_the_gate_asks_exactly_these():
         "is_mergeable",
         "has_the_base",
         "has_expected_base",
+        "stands_on_nothing",
         "has_free_paths",
         "has_the_word",
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightcrew.core.reference import parse_needs
+from nightcrew.core.reference import parse_needs, parse_stack, parse_stack_label
 from tests.core.build import PROJECT, a_key
 
 
@@ -29,6 +29,14 @@ from tests.core.build import PROJECT, a_key
 )
 def test_issues_that_a_text_depends_on(text, numbers):
     assert parse_needs(text, project=PROJECT) == tuple(a_key(number) for number in numbers)
+
+
+def test_what_a_text_or_a_label_asks_to_be_stacked_on():
+    text = "Please stack on #3.\n> stacked on #4\nIt depends on #5, stacked on top of #6; not stacked on #7"
+    assert parse_stack(text, project=PROJECT) == (a_key(3), a_key(6))
+    assert parse_needs(text, project=PROJECT) == (a_key(5),)
+    labels = ("stack:8", "Stack:#9", "stack:x", "stacked", "stack:0")
+    assert parse_stack_label(labels, project=PROJECT) == (a_key(8), a_key(9))
 
 
 def test_issues_of_other_repositories_are_named_in_full():

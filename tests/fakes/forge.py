@@ -188,6 +188,15 @@ class FakeForge(ForgeState):
             text = {name: value for name, value in (("title", title), ("body", body)) if value is not None}
             self._touch(thread, **text)
 
+    async def set_pull_base(self, project: str, number: int, *, base_ref: str) -> None:
+        with self._call("set_pull_base", project):
+            repo, thread = self._project(project), self._pull_thread(project, number)
+            pull = self._seen(repo, thread)
+            if base_ref not in repo.branches or pull.head_sha in repo.ancestors(repo.branches[base_ref]):
+                raise Invalid(f"#{number} cannot go to {base_ref}")
+            thread.pull = replace(pull, base_ref=base_ref, base_sha=repo.branches[base_ref])
+            self._touch(thread)
+
     async def mark_ready(self, project: str, number: int) -> None:
         with self._call("mark_ready", project):
             thread = self._pull_thread(project, number)

@@ -394,6 +394,13 @@ class MemoryStore:
         self.verdicts[run, head_sha] = replace(self.verdicts[run, head_sha], posted=True)
         self.review_ids[run, head_sha] = review_id
 
+    async def retarget_verdict(self, run: RunId, *, head_sha: Sha, base_ref: str, event: Event) -> None:
+        self._check()
+        if (run, head_sha) not in self.verdicts:
+            raise Missing(f"run {run} has no verdict on {head_sha}")
+        self._append(event)
+        self.verdicts[run, head_sha] = replace(self.verdicts[run, head_sha], base_ref=base_ref)
+
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         self._check()
         return tuple(verdict for verdict in self.verdicts.values() if task in (None, verdict.task))

@@ -174,11 +174,19 @@ class FakeWorkspaces:
         self._leave(error)
 
     async def bring_in(
-        self, project: str, *, head: Sha, base: Sha, method: UpdateMethod, message: str, commit: CommitSettings
+        self,
+        project: str,
+        *,
+        head: Sha,
+        base: Sha,
+        method: UpdateMethod,
+        message: str,
+        commit: CommitSettings,
+        since: Sha | None = None,
     ) -> Sha | MergeConflict:
         error = self._enter("bring_in", project)
         repository = self._checked(project, head, base)
-        fork = repository.merge_base(head, base)
+        fork = repository.merge_base(head, since if since is not None and method is UpdateMethod.REBASE else base)
         if fork is None:
             raise Invalid("they have no common history")
         clashing = repository.clashes(fork, head, base)
@@ -189,7 +197,8 @@ class FakeWorkspaces:
             return MergeConflict(clashing)
         files, key = repository.merged(fork, head, base), (head, base, method)
         if method is UpdateMethod.REBASE:
-            told = [repository.commits[sha] for sha in repository.history(head) - repository.history(base)]
+            before = repository.history(base) | (repository.history(since) if since is not None else set())
+            told = [repository.commits[sha] for sha in repository.history(head) - before]
             agents = frozenset(agent for made in told for agent in made.agents)
             made = FakeCommit((base,), files, repository.commits[head].subject, agents=agents)
         else:

@@ -229,3 +229,16 @@ async def test_empty_repository_says_so(world: World):
     await world.forge.create_repository("octo/empty")
     answer = await world.octo.get("/repos/octo/empty/commits/main")
     assert (answer.status_code, answer.json()["message"]) == (409, "Git Repository is empty.")
+
+
+async def test_what_stands_on_a_merged_branch_goes_to_its_base_when_that_is_deleted(world: World):
+    clone = world.clone()
+    clone.commit("below", {"a": "1"}, branch="below")
+    await world.pull("below")
+    clone.commit("above", {"b": "1"}, branch="above", start="origin/below")
+    made = await world.octo.post(f"{REPO}/pulls", json={"title": "Above", "head": "above", "base": "below"})
+    number = made.json()["number"]
+    assert (await world.octo.put(f"{REPO}/pulls/1/merge", json={"merge_method": "squash"})).status_code == 200
+    clone.git("push", "--quiet", "origin", "--delete", "below")
+    above = (await world.octo.get(f"{REPO}/pulls/{number}")).json()
+    assert (above["state"], above["base"]["ref"]) == ("open", "main")

@@ -33,6 +33,7 @@ MERGED = {
     "claim.create": 1, "claim.renew": 1, "claim.release": 1,
 }  # fmt: skip
 UPDATED = {"workspace.merge": 1, "branch.update": 1, "branch.push": 2, "status.post": 7, "review.post": 3}
+STACKED = {"branch.update": 1, "pull.retarget": 1}
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
 SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
@@ -140,6 +141,30 @@ async def tell_updated(moments: Sequence[Moment] = ()) -> list[str]:
         _look_at_runs(stage, {"author": 2, "reviewer": 2})
         assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
         assert stage.workspaces() == []
+        return stage.effects()
+
+
+async def tell_stacked(moments: Sequence[Moment] = ()) -> list[str]:
+    """A task stands on another, which is merged below it."""
+    async with staged() as stage:
+        stage.play("Below", [attempt({"below.txt": "one\n"})], [{**APPROVE, "gate": stage.gate("below")}])
+        stage.play("Above", [attempt({"above.txt": "two\n"})])
+        below = await stage.file_issue("Below")
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: len(stage.starts("reviewer")) == 1)
+        above = await stage.file_issue("Above", body=f"Do it.\n\nStack on #{below}")
+        posted = "SELECT 1 FROM verdicts WHERE number = ? AND posted = 1"
+        kills += await keep_alive(stage, lambda: stage.rows(posted, above))
+        stage.open_gate("below")
+        kills += await keep_alive(stage, lambda: is_done(stage, below) and is_done(stage, above))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        merged = [await stage.get(f"/pulls/{pull['number']}") for pull in await stage.pulls()]
+        assert [(pull["merged"], pull["base"]["ref"]) for pull in merged] == [(True, "main"), (True, "main")]
+        assert stage.git("rev-list", "--count", "main") == "3"
+        assert stage.git("show", "--format=", "--name-only", "main").split() == ["above.txt"]
+        _look_at_runs(stage, {"author": 2, "reviewer": 2})
+        assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
         return stage.effects()
 
 
@@ -291,6 +316,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "answered": (tell_answered, ANSWERED),
     "flaky": (tell_flaky, FLAKY),
     "shown": (tell_shown, SHOWN),
+    "stacked": (tell_stacked, STACKED),
 }
 
 
@@ -315,6 +341,7 @@ def test_every_kind_of_effect_has_its_kills():
         ("answered", None),
         ("flaky", None),
         ("shown", None),
+        ("stacked", None),
     ],
 )
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):

@@ -17,6 +17,7 @@ from nightcrew.core.action.pull import (
     PostVerdict,
     PublishWork,
     RerunChecks,
+    RetargetPull,
     RunChecks,
     SettleReruns,
     UpdateBranch,
@@ -48,6 +49,7 @@ __all__ = [
     "RenewClaim",
     "RerunChecks",
     "ResumeStart",
+    "RetargetPull",
     "RunChecks",
     "SettleLabels",
     "SettleReruns",
@@ -73,6 +75,7 @@ Action = (
     | RunChecks
     | MergePull
     | UpdateBranch
+    | RetargetPull
     | FinishTask
     | TellPerson
     | ClaimTask

@@ -33,6 +33,7 @@ from nightcrew.core.actions import (
     Refused,
     RerunChecks,
     ResumeStart,
+    RetargetPull,
     RunChecks,
     SettleLabels,
     SettleReruns,
@@ -59,6 +60,7 @@ from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
 from nightcrew.engine.effect.reaction import note_reaction
 from nightcrew.engine.effect.rerun import rerun_checks, settle_reruns
+from nightcrew.engine.effect.stack import retarget_pull
 from nightcrew.engine.effect.start import resume_start, start_run
 from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
 from nightcrew.engine.effect.tell import tell_person
@@ -108,6 +110,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await merge_pull(means, action)
         case UpdateBranch():
             return await update_branch(means, action)
+        case RetargetPull():
+            return await retarget_pull(means, action)
         case FinishTask():
             return await finish_task(means, action)
         case TellPerson():

@@ -89,6 +89,10 @@ class Scm(Protocol):
         """Replace title or body. Idempotent."""
         ...
 
+    async def set_pull_base(self, project: str, number: int, *, base_ref: str) -> None:
+        """Send it to another branch. Idempotent. Invalid where there is no such branch, or it has all of the head."""
+        ...
+
     async def mark_ready(self, project: str, number: int) -> None:
         """Take a draft out of draft. Idempotent. Denied where the forge cannot do it with these credentials."""
         ...

@@ -206,6 +206,10 @@ class Store(Protocol):
 
     async def mark_verdict_posted(self, run: RunId, *, head_sha: Sha, review_id: int, event: Event) -> None: ...
 
+    async def retarget_verdict(self, run: RunId, *, head_sha: Sha, base_ref: str, event: Event) -> None:
+        """A verdict holds for another base, for which the head is the same change."""
+        ...
+
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         """In the order in which they were recorded."""
         ...

@@ -134,11 +134,19 @@ class Workspace(Protocol):
         ...
 
     async def bring_in(
-        self, project: str, *, head: Sha, base: Sha, method: UpdateMethod, message: str, commit: CommitSettings
+        self,
+        project: str,
+        *,
+        head: Sha,
+        base: Sha,
+        method: UpdateMethod,
+        message: str,
+        commit: CommitSettings,
+        since: Sha | None = None,
     ) -> Sha | MergeConflict:
         """A commit that has the base and what head changes, made in the engine's repository: no branch and no worktree
-        is touched. Head itself if it has the base. A rebase that is not clean becomes a merge, if that is. The same
-        question has the same answer."""
+        is touched. Head itself if it has the base. A rebase leaves out what `since` has, and becomes a merge where it
+        is not clean, if that is. The same question has the same answer."""
         ...
 
     async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:

@@ -315,6 +315,11 @@ class SqliteStore:
             lambda db: verdicts.mark_verdict_posted(db, run, head_sha=head_sha, review_id=review_id, event=event)
         )
 
+    async def retarget_verdict(self, run: RunId, *, head_sha: Sha, base_ref: str, event: Event) -> None:
+        await self._write(
+            lambda db: verdicts.retarget_verdict(db, run, head_sha=head_sha, base_ref=base_ref, event=event)
+        )
+
     async def load_verdicts(self, *, task: TaskKey | None = None) -> tuple[Verdict, ...]:
         return await self._read(lambda db: verdicts.load_verdicts(db, task=task))
 

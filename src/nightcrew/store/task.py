@@ -11,7 +11,7 @@ from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.route import Route
-from nightcrew.core.model.task import BaseConflict, Block, Task
+from nightcrew.core.model.task import BaseConflict, Block, Stack, Task
 from nightcrew.ports.store import Change
 from nightcrew.store import command as commands
 from nightcrew.store import event as events
@@ -163,6 +163,7 @@ def _render(task: Task) -> dict[str, Value]:
         "conflicts": task.conflicts,
         "conflict": render_optional_json(task.conflict),
         "waived": task.waived,
+        "stack": render_optional_json(task.stack),
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -198,6 +199,7 @@ def _parse(row: Row) -> Task:
         conflicts=row["conflicts"],
         conflict=parse_optional_json(BaseConflict, row["conflict"]),
         waived=bool(row["waived"]),
+        stack=parse_optional_json(Stack, row["stack"]),
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

@@ -51,6 +51,13 @@ async def mark_verdict_posted(
     await events.record_event(connection, event)
 
 
+async def retarget_verdict(connection: Connection, run: RunId, *, head_sha: Sha, base_ref: str, event: Event) -> None:
+    statement = "UPDATE verdicts SET base_ref = ? WHERE run = ? AND head_sha = ? RETURNING run"
+    if not await ask(connection, statement, base_ref, run, head_sha):
+        raise Missing(f"run {run} has no verdict on {head_sha}")
+    await events.record_event(connection, event)
+
+
 async def load_verdicts(connection: Connection, *, task: TaskKey | None) -> tuple[Verdict, ...]:
     """In the order in which they were recorded, whatever the clock said."""
     if task is None:

@@ -75,16 +75,18 @@ async def merge_base_in(
     )
 
 
-async def rebase_onto(repository: Repository, *, head: Sha, base: Sha) -> Sha | MergeConflict:
-    """The commits of base..head one after the other on top of base, each by its own author and with its own words.
-    MergeConflict where that has one, or where there are merges among them, which could not be told again."""
+async def rebase_onto(repository: Repository, *, head: Sha, base: Sha, since: Sha | None = None) -> Sha | MergeConflict:
+    """The commits of base..head, without those of `since`, one after the other on top of base, each by its own author
+    and with its own words. MergeConflict where that has one, or where there are merges among them, which could not be
+    told again."""
     await repository.check_there(head, base)
     if await repository.is_ancestor(base, head):
         return head
     fork = await find_merge_base(repository, head, base)
     if fork is None:
         raise Invalid(f"{base[:10]} and {head[:10]} have no common history")
-    listed = await repository.run("rev-list", "--reverse", "--topo-order", "--parents", f"{base}..{head}")
+    without = (f"^{since}",) if since is not None and not await repository.list_absent((since,)) else ()
+    listed = await repository.run("rev-list", "--reverse", "--topo-order", "--parents", f"{base}..{head}", *without)
     lines = [line.split() for line in listed.text.splitlines()]
     if any(len(line) != 2 for line in lines):
         return MergeConflict(())

@@ -158,11 +158,19 @@ class GitWorkspaces:
             )  # fmt: skip
 
     async def bring_in(
-        self, project: str, *, head: Sha, base: Sha, method: UpdateMethod, message: str, commit: CommitSettings
+        self,
+        project: str,
+        *,
+        head: Sha,
+        base: Sha,
+        method: UpdateMethod,
+        message: str,
+        commit: CommitSettings,
+        since: Sha | None = None,
     ) -> Sha | MergeConflict:
         repository = self._get(project)
         if method is UpdateMethod.REBASE:
-            answer = await join.rebase_onto(repository, head=head, base=base)
+            answer = await join.rebase_onto(repository, head=head, base=base, since=since)
             if not isinstance(answer, MergeConflict):
                 return answer
         return await join.merge_base_in(repository, head=head, base=base, message=message, commit=commit)

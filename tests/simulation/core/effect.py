@@ -22,6 +22,7 @@ from nightcrew.core.actions import (
     RecordRoute,
     RerunChecks,
     ResumeStart,
+    RetargetPull,
     RunChecks,
     SettleLabels,
     SettleReruns,
@@ -76,6 +77,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _check(sim, action)
         case MergePull():
             return _merge(sim, action)
+        case RetargetPull():
+            raise Refuse("no pull request stands on another here")
         case UpdateBranch():
             return _update(sim, action)
         case FinishTask():

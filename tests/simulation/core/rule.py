@@ -23,8 +23,7 @@ SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
         "dependencies_unknown", "depends", "disk_full", "draining", "gate_waits", "issue_unknown", "merge_turn",
-        "pull_unknown",
-        "session_unknown", "slot", "vouch_unknown",
+        "parent_unknown", "pull_unknown", "session_unknown", "slot", "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(
@@ -35,7 +34,7 @@ PERSONS = frozenset(
 )  # fmt: skip
 
 # What a person put right by what they did to a pull request or to links, which ends the block by itself.
-PUT_RIGHT = frozenset({"pull_closed", "base_changed", "dependency_circle", "dependency_not_planned"})
+PUT_RIGHT = frozenset({"pull_closed", "base_changed", "dependency_circle", "dependency_not_planned", "parent_closed"})
 
 
 class Broken(AssertionError):

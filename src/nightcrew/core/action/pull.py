@@ -100,6 +100,23 @@ class MergePull:
 
 
 @dataclass(frozen=True, slots=True)
+class RetargetPull:
+    """Send the pull request at `head_sha` to `base_ref`, which the one that it stood on was merged into. Where it is
+    under review, its own changes are put on that base, without those that it stood on."""
+
+    task: TaskKey
+    source: Status
+    pull: int
+    head_sha: Sha
+    base_ref: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"retarget:{self.task}:{self.head_sha}:{self.base_ref}"
+
+
+@dataclass(frozen=True, slots=True)
 class UpdateBranch:
     """Bring the base into the branch of the pull request at `head_sha`: by the engine where that is clean, else by the
     author, to whom the task goes back from `source`."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Role, StopCause
+from nightcrew.core.model.task import Stack
 
 
 @dataclass(frozen=True, slots=True)
 class StartRun:
     """Start an author, reviewer or router: run row, label, workspace, session, in this order. `head_sha` is the SHA to
     review; `attempt` counts the runs of this role for this task; `resumes` is the session of its CLI that it goes on
-    with, empty for a fresh one."""
+    with, empty for a fresh one; `stack` is what an author's work begins at, where that is not the base."""
 
     task: TaskKey
     source: Status
@@ -24,6 +25,7 @@ class StartRun:
     head_sha: Sha | None = None
     generation: int = 0
     resumes: str = ""
+    stack: Stack | None = None
 
     @property
     def key(self) -> str:

@@ -17,11 +17,13 @@ class LinkedIssue:
 
 
 class Bond(Enum):
-    """How one hangs on another: the forge's own link, as its sub-issue, or words of people with write access."""
+    """How one hangs on another: the forge's own link, as its sub-issue, or words of people with write access; or it is
+    to stand on the other's work, before that is merged."""
 
     LINK = "blocked_by"
     CHILD = "sub_issue"
     WORDS = "words"
+    STACK = "stack"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,14 @@ class BaseConflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Stack:
+    """What a task stands on: another pull request, and the branch of that."""
+
+    pull: int
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A row of the store. `status` is the last one recorded, `moving_to` a status whose labels are not yet both right.
     `attempts` counts author runs since the last `reset_at`, `cycles` the reviews that asked for changes.
@@ -37,7 +45,8 @@ class Task:
     `moving_over` are the statuses that moves whose labels are not yet right (`moving_to`) went through: their labels
     are Nightcrew's own, any other is a person's. Since the last reset, `updates` times the engine brought the base into
     the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now. `waived`: a
-    person said that it is to start whatever it depends on."""
+    person said that it is to start whatever it depends on. `stack` is the pull request that its own stands on and is
+    sent to (`base_ref` is that branch), until that one is merged."""
 
     key: TaskKey
     title: str
@@ -67,6 +76,7 @@ class Task:
     conflicts: int = 0
     conflict: BaseConflict | None = None
     waived: bool = False
+    stack: Stack | None = None
 
     @property
     def passed_over(self) -> tuple[Status, ...]:

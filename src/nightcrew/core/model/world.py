@@ -14,7 +14,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Issue
-from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Role, Run, RunView
@@ -35,7 +35,8 @@ class TaskView:
     is looked for only where the task is done and its issue open. `reactions` is what is on record of them; `delivered`
     names what people said that a run was given. `needs` is what it waits for before it starts, only looked for while
     it may start or waits for one of them. `internal` is set where no issue stands for the task; `issue` is then made of
-    the store. `reruns` are the checks that ran again."""
+    the store. `reruns` are the checks that ran again. `parent` is the pull request that its own stands on, Known(None)
+    where it stands on none."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -54,6 +55,7 @@ class TaskView:
     needs: Observed[tuple[Dependency, ...]] = Known(())
     internal: InternalTask | None = None
     reruns: tuple[Rerun, ...] = ()
+    parent: Observed[Pull | None] = Known(None)
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""

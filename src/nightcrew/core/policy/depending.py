@@ -12,8 +12,9 @@ from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.dependency import Bond, Dependency
 from nightcrew.core.model.issue import Standing
-from nightcrew.core.model.task import Block, Task
+from nightcrew.core.model.task import Block, Stack, Task
 from nightcrew.core.model.world import TaskView, World
+from nightcrew.core.policy.stacking import stack_need
 from nightcrew.core.reason import Wait
 
 CIRCLE, NOT_PLANNED = "dependency_circle", "dependency_not_planned"
@@ -33,14 +34,16 @@ def is_gated(task: Task) -> bool:
     return held or task.status in (Status.NEW, Status.ROUTED)
 
 
-def why_held(view: TaskView, circles: Circles) -> Wait | Block | None:
-    """Why a task does not start, or None."""
+def why_held(view: TaskView, circles: Circles, *, parent: Stack | None = None) -> Wait | Block | None:
+    """Why a task does not start, or None. What it is to stand on is not waited for once there is a `parent`, an open
+    pull request to begin at."""
     if not is_gated(view.task):
         return None
     if isinstance(view.needs, Unknown):
         words = f"what it depends on could not be read ({view.needs.why})"
         return Wait("dependencies_unknown", words, _or_start("It is read again."))
-    project, needs = view.task.key.project, view.needs.value
+    project, below = view.task.key.project, stack_need(view) if parent is not None else None
+    needs = [need for need in view.needs.value if below is None or need.on != below.on]
     circle = circles.get(view.task.key)
     if circle is not None:
         path = " → ".join(name_of(key, project=project) for key in (*circle, circle[0]))
@@ -56,7 +59,7 @@ def why_held(view: TaskView, circles: Circles) -> Wait | Block | None:
         why = unread[0].standing.why if isinstance(unread[0].standing, Unknown) else ""
         words = f"it depends on {_names(unread, project=project)}, which could not be read ({why})"
         return Wait("dependencies_unknown", words, _or_start("It is read again."))
-    waited_for = open_needs(view)
+    waited_for = [need for need in needs if need.standing == Known(Standing.OPEN)]
     if not waited_for:
         return None
     next_step = _or_start("It starts by itself once that is closed as completed.")
@@ -115,6 +118,7 @@ def name_of(key: TaskKey, *, project: str) -> str:
     return f"#{key.number}" if key.project == project else str(key)
 
 
+_ASIDES = {Bond.CHILD: " (a sub-issue of it)", Bond.STACK: " to have a pull request to stand on"}
 _START = "comment /start (or use `nightcrew task start`) on"
 _WITHOUT = "Comment /start to go on without it, close this issue, or reopen that one or take the link out."
 
@@ -132,9 +136,6 @@ def _names(needs: list[Dependency] | tuple[Dependency, ...], *, project: str) ->
     bonds: dict[TaskKey, Bond] = {}
     for need in needs:
         bonds.setdefault(need.on, need.bond)
-    named = [
-        name_of(key, project=project) + (" (a sub-issue of it)" if bond is Bond.CHILD else "")
-        for key, bond in sorted(bonds.items())
-    ]
+    named = [name_of(key, project=project) + _ASIDES.get(bond, "") for key, bond in sorted(bonds.items())]
     more = len(named) - MOST_NAMED
     return ", ".join(named[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -241,6 +241,14 @@ def has_expected_base(view: GateView) -> Term:
     return _no("base", f"it goes to {pull.base_ref}, and the task began at {task.base_ref}")
 
 
+def stands_on_nothing(view: GateView) -> Term:
+    """The pull request that it stood on is merged: never is one merged before the one below it."""
+    stack = view.task.task.stack
+    if stack is None:
+        return _yes("stack")
+    return _no("stack", f"it stands on pull request #{stack.pull}, which is merged first")
+
+
 def has_free_paths(view: GateView) -> Term:
     """It touches no protected path, or a person approved this very head."""
     if isinstance(view.pull.paths, Unknown):
@@ -279,6 +287,7 @@ TERMS: tuple[Callable[[GateView], Term], ...] = (
     is_mergeable,
     has_the_base,
     has_expected_base,
+    stands_on_nothing,
     has_free_paths,
     has_the_word,
 )

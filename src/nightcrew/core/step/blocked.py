@@ -5,6 +5,7 @@ from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.policy.depending import HELD_CODES, why_held
+from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on
 
@@ -17,7 +18,7 @@ def step_blocked(case: Case) -> Stage:
         return act_on(FinishTask(task.key, task.status, merged=True, why=why))
     reason = task.block
     if _is_put_right(case):
-        why = "its pull request is open again, on the branch that it was made for"
+        why = "its pull request, or the one that it stands on, is open again where it belongs"
         return act_on(MoveStatus(task.key, task.status, Status.NEEDS_REVIEW, Evidence.PERSON, why, reset=True))
     if reason is not None and reason.code in HELD_CODES and not isinstance(_held(case), Block):
         why = "what it depends on was put right"
@@ -45,14 +46,17 @@ def _where_to(task: Task) -> Status:
 
 def _held(case: Case) -> Wait | Block | None:
     """Why it would still be held; not known while what it depends on cannot be read."""
-    needs = case.view.needs
+    needs, parent = case.view.needs, find_parent(case.project, case.view)
     unread = isinstance(needs, Unknown) or any(isinstance(need.standing, Unknown) for need in needs.value)
-    return case.task.block if unread else why_held(case.view, case.allowance.circles)
+    return case.task.block if unread else why_held(case.view, case.allowance.circles, parent=parent)
 
 
 def _is_put_right(case: Case) -> bool:
     """Whether a person took back what they had done to the pull request, for which the task was blocked."""
-    reason, pull = case.task.block, case.view.pull
+    reason, pull, parent = case.task.block, case.view.pull, case.view.parent
+    if reason is not None and reason.code == "parent_closed":
+        below = parent.value if isinstance(parent, Known) else None
+        return below is not None and (below.is_open or below.is_merged)
     if reason is None or reason.code not in ("pull_closed", "base_changed"):
         return False
     if not isinstance(pull, Known) or pull.value is None or not pull.value.pull.is_open:

@@ -4,13 +4,14 @@ from nightcrew.core.actions import FinishTask
 from nightcrew.core.model.settings import ParentMode
 from nightcrew.core.model.task import Block
 from nightcrew.core.policy.depending import is_gated, is_made_of_done, why_held
+from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block
 
 
 def hold_for_others(case: Case) -> Stage | None:
     """The wait, or the block, for what it depends on; None if it may start."""
-    held = why_held(case.view, case.allowance.circles)
+    held = why_held(case.view, case.allowance.circles, parent=find_parent(case.project, case.view))
     if isinstance(held, Wait):
         return Stage(wait=held)
     if isinstance(held, Block):

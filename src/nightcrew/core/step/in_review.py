@@ -105,7 +105,9 @@ def _is_only_told(case: Case, pull: PullView) -> bool:
 def explain(gate: Gate) -> Wait:
     """Why the gate is shut. What is only unknown or not finished waits; anything else needs somebody."""
     pending = all(
-        term.truth is Truth.UNKNOWN or (term.code == "checks" and term.words.startswith("checks are not finished"))
+        term.truth is Truth.UNKNOWN
+        or term.code == "stack"
+        or (term.code == "checks" and term.words.startswith("checks are not finished"))
         for term in gate.shut
     )
     if pending:

@@ -5,6 +5,7 @@ from nightcrew.core.known import Unknown
 from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.task import Block
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.stack import follow_parent
 
 
 def follow_pull_end(case: Case) -> Stage | None:
@@ -38,6 +39,9 @@ def _follow_end(case: Case, pull: Pull) -> Stage | None:
     if not pull.is_open:
         words = f"pull request #{pull.number} was closed without a merge. Reopen it, or retry the task for a new one."
         return block(task, Block("pull_closed", words))
+    stacked = follow_parent(case, pull)
+    if stacked is not None:
+        return stacked
     if task.base_ref and pull.base_ref != task.base_ref:
         words = (
             f"pull request #{pull.number} now goes to {pull.base_ref}, and the task began at {task.base_ref}. "

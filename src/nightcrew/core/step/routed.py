@@ -7,6 +7,7 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.policy.resuming import session_to_resume
 from nightcrew.core.policy.retrying import out_of_attempts
 from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute, route_by_hand
+from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
 from nightcrew.core.step.held import hold_for_others
@@ -62,5 +63,6 @@ def _start(case: Case, route: Route) -> Stage:
             head_sha=pull.pull.head_sha if pull else None,
             generation=case.world.settings.generation,
             resumes=session_to_resume(case.view, agent=route.agent, model=route.model),
+            stack=case.task.stack if pull else find_parent(case.project, case.view),
         )
     )

@@ -276,9 +276,13 @@ def _past(run: Run) -> PastAttempt:
 
 
 async def _diff(means: Means, run: Run, base: Sha | None) -> str:
+    """What the head changes since it left the base as that is now: what was brought in from there is not its own."""
+    task, workspace = await means.task(run.task), means.ports.workspace
+    now = await workspace.find_branch(run.task.project, task.base_ref) if task.base_ref else None
+    base = now or base
     if base is None or run.head_sha is None:
         raise Missing("what the pull request starts from is not known")
-    return await means.ports.workspace.load_diff(run.task.project, base=base, head=run.head_sha)
+    return await workspace.load_diff(run.task.project, base=base, head=run.head_sha)
 
 
 def _authors(means: Means) -> tuple[str, ...]:

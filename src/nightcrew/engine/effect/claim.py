@@ -18,6 +18,7 @@ from nightcrew.core.actions import (
     PassComments,
     PublishWork,
     Refused,
+    RetargetPull,
     StopRun,
     SyncBoard,
     UpdateBranch,
@@ -43,7 +44,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
             return ""
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""
-        case PublishWork() | MergePull() | UpdateBranch():
+        case PublishWork() | MergePull() | UpdateBranch() | RetargetPull():
             return await have_claim(means, action.task, within_s=FRESH_S)
         case _:
             return await have_claim(means, action.task)

@@ -14,6 +14,7 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.noticing import MERGED
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.stack import send_on
 
 REMOVE_TIMEOUT_S = 300.0
 
@@ -104,6 +105,7 @@ async def _remove_branch(means: Means, task: Task, *, merged: bool) -> None:
         return
     if await scm.find_branch(key.project, task.branch) != pull.head_sha:
         return  # gone already, or somebody pushed after the merge
+    await send_on(means, task, base_ref=pull.base_ref)
     await means.journal.effect(
         "branch.delete", subject(key), lambda: scm.delete_branch(key.project, task.branch), detail=task.branch
     )

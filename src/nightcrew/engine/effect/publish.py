@@ -12,6 +12,7 @@ from nightcrew.core.words import render_pull_body, render_pull_title
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.leak import find_leak
 from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.stack import follow_stack
 from nightcrew.engine.effect.status import block_notice, label_moved
 from nightcrew.engine.journal import look_for
 from nightcrew.ports.scm import NewPull
@@ -35,6 +36,7 @@ async def publish_work(means: Means, action: PublishWork) -> ActionOutcome:
     if leak is not None:
         await _block(means, task, leak)
         return Done("blocked")
+    task = await follow_stack(means, task)
     pull = await _have_pull(means, task, action)
     step = edge(Status.IN_PROGRESS, Status.NEEDS_REVIEW, Evidence.PULL_REQUEST)
     why = f"pull request #{pull.number} is at {action.head_sha[:10]}"

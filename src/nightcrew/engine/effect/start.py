@@ -19,6 +19,7 @@ from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.resolve import leave_conflict
 from nightcrew.engine.effect.session import prepare_session
+from nightcrew.engine.effect.stack import put_on
 from nightcrew.engine.effect.status import label_moved
 from nightcrew.engine.naming import run_folder, session_name
 from nightcrew.ports.workspace import UNCONFINED, WorkspaceSpec
@@ -37,6 +38,8 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
     refusal = await _why_not(means, action, task)
     if refusal:
         return Refused(refusal)
+    if action.role is Role.AUTHOR and task.pull is None and task.stack != action.stack:
+        task = await put_on(means, task, action.stack)
     now = await _next_moment(means, task)
     folder = run_folder(action.task, action.role, action.attempt)
     run = Run(

@@ -132,7 +132,9 @@ async def _reset(means: Means, task: Task) -> Change:
             stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now, updates=0, conflicts=0, conflict=None
         )
         if pull is not None and pull.is_open:
-            return replace(fresh, base_ref=pull.base_ref)
+            # One that a person sent elsewhere stands on nothing any more.
+            stack = stored.stack if pull.base_ref == stored.base_ref else None
+            return replace(fresh, base_ref=pull.base_ref, stack=stack)
         return replace(fresh, pull=None)
 
     return change

@@ -6,9 +6,10 @@ down before the push, so that a crash in between loses nothing. Checks run on th
 
 from dataclasses import replace
 
-from nightcrew.core.actions import ActionOutcome, Done, Refused, UpdateBranch
+from nightcrew.core.actions import ActionOutcome, Done, Refused, RetargetPull, UpdateBranch
 from nightcrew.core.branch import PREFIX
-from nightcrew.core.ids import Sha, render_sha
+from nightcrew.core.errors import Missing
+from nightcrew.core.ids import Sha, TaskKey, render_sha
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.settings import UpdateMethod
@@ -63,9 +64,9 @@ def render_update_message(task: Task) -> str:
 async def _put_forward(means: Means, action: UpdateBranch, branch: str, *, base: Sha, head: Sha) -> None:
     """The verdict first, then the push, then the count."""
     key, scm, workspace = action.task, means.forge(action.task).scm, means.ports.workspace
-    same = await _is_same_change(means, action, base=base, head=head)
+    same = await is_same_change(means, key, before=(base, action.head_sha), after=(base, head))
     if same:
-        await _carry_verdict(means, action, base=base, head=head)
+        await carry_verdict(means, action, base=base, head=head, of_base=action.base_ref)
     remote = await scm.fetch_remote(key.project)
     rewrites = not await workspace.is_ancestor(key.project, ancestor=action.head_sha, descendant=head)
     await means.journal.effect(
@@ -88,17 +89,23 @@ async def _put_forward(means: Means, action: UpdateBranch, branch: str, *, base:
     await means.ports.store.update_task(key, change, event=event)
 
 
-async def _is_same_change(means: Means, action: UpdateBranch, *, base: Sha, head: Sha) -> bool:
-    find, slug = means.ports.workspace.find_patch_id, action.task.project
-    before = await find(slug, base=base, head=action.head_sha)
-    return before != "" and before == await find(slug, base=base, head=head)
+async def is_same_change(means: Means, key: TaskKey, *, before: tuple[Sha, Sha], after: tuple[Sha, Sha]) -> bool:
+    """Whether two heads, each seen from its base, make the very same change. Not known is no."""
+    find = means.ports.workspace.find_patch_id
+    try:
+        known = await find(key.project, base=before[0], head=before[1])
+        return known != "" and known == await find(key.project, base=after[0], head=after[1])
+    except Missing:
+        return False
 
 
-async def _carry_verdict(means: Means, action: UpdateBranch, *, base: Sha, head: Sha) -> None:
-    """The approval of the old head, said in words to be that and no more."""
+async def carry_verdict(
+    means: Means, action: UpdateBranch | RetargetPull, *, base: Sha, head: Sha, of_base: str
+) -> None:
+    """The approval of the old head on the base `of_base`, said in words to be that and no more."""
     verdicts = await means.ports.store.load_verdicts(task=action.task)
     given = next((verdict for verdict in reversed(verdicts) if verdict.head_sha == action.head_sha), None)
-    if given is None or given.decision is not Decision.APPROVE or given.base_ref != action.base_ref:
+    if given is None or given.decision is not Decision.APPROVE or given.base_ref != of_base:
         return
     words = (
         f"Carried over: {given.agent} approved {render_sha(action.head_sha)}, and {render_sha(head)} is the same "
@@ -108,6 +115,7 @@ async def _carry_verdict(means: Means, action: UpdateBranch, *, base: Sha, head:
     carried = replace(
         given,
         head_sha=head,
+        base_ref=action.base_ref,
         summary=words,
         findings=(),
         at=means.ports.clock.now(),

@@ -10,7 +10,7 @@ from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.dependency import Bond, Dependency, LinkedIssue
 from nightcrew.core.model.issue import Issue, Standing
 from nightcrew.core.model.task import Task
-from nightcrew.core.reference import parse_needs
+from nightcrew.core.reference import parse_needs, parse_stack, parse_stack_label
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.tracker import Tracker
@@ -21,13 +21,16 @@ LACKING_FOR_S = 3600.0
 """How long a forge that has no such links is not asked for them again."""
 
 
+Written = tuple[Bond, TaskKey]
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """What was written about an issue as it was then. Its own time moves with each comment, but not with the edit of
     one, so that a task that waits for something written is read anew each time."""
 
     mark: str
-    needs: tuple[TaskKey, ...]
+    needs: tuple[Written, ...]
 
 
 class DependencyView:
@@ -49,10 +52,12 @@ class DependencyView:
         """Everything that it depends on, closed or not, or why that is not known."""
         try:
             linked = [*await self._linked(issue, Bond.LINK), *await self._linked(issue, Bond.CHILD)]
-            known = {need.on for need in linked}
-            needs = dict.fromkeys([self._spelled(key) for key in await self._written_needs(task, issue)])
-            written = [key for key in needs if key not in known]
-            return Known((*linked, *[Dependency(key, Bond.WORDS, await self._standing(key)) for key in written]))
+            known = {need.on: need for need in linked}
+            for bond, key in await self._written_needs(task, issue):
+                spelled = self._spelled(key)
+                if spelled not in known or bond is Bond.STACK:
+                    known[spelled] = Dependency(spelled, bond, await self._standing(spelled))
+            return Known(tuple(known.values()))
         except PortError as error:
             return Unknown(str(error) or type(error).__name__)
 
@@ -77,21 +82,30 @@ class DependencyView:
         found = self._find_project(key.project)
         return key if found is None else TaskKey(found[0], key.number)
 
-    async def _written_needs(self, task: Task, issue: Issue) -> tuple[TaskKey, ...]:
+    async def _written_needs(self, task: Task, issue: Issue) -> tuple[Written, ...]:
+        stacked = tuple((Bond.STACK, key) for key in parse_stack_label(issue.labels, project=self._project))
         mark = f"{issue.updated_at.isoformat()} {issue.comment_count} {issue.text_mark}"
         kept = self._written.get(issue.number)
         if kept is not None and kept.mark == mark and not kept.needs:
-            return ()
-        needs: dict[TaskKey, None] = {}
-        if found := parse_needs(issue.body, project=self._project):
+            return stacked
+        needs: dict[Written, None] = {}
+        if found := self._parse(issue.body):
             needs |= dict.fromkeys(found) if await self._issues.may_write(issue.author) else {}
         if issue.comment_count:
             for comment in await self._tracker.list_comments(self._project, issue.number):
-                found = parse_needs(comment.body, project=self._project)
+                found = self._parse(comment.body)
                 if found and await self._issues.is_shown(comment, task):
                     needs |= dict.fromkeys(found)
         self._written[issue.number] = _Read(mark, tuple(needs))
-        return tuple(needs)
+        return (*needs, *stacked)
+
+    def _parse(self, text: str) -> tuple[Written, ...]:
+        """What a text names. Only work in the same repository can be stood on."""
+        stacked = [
+            (Bond.STACK if key.project.casefold() == self._project.casefold() else Bond.WORDS, key)
+            for key in parse_stack(text, project=self._project)
+        ]
+        return (*[(Bond.WORDS, key) for key in parse_needs(text, project=self._project)], *stacked)
 
     async def _standing(self, key: TaskKey) -> Observed[Standing]:
         if key.project == self._project and key.number in self._issues.memory.issues:

@@ -99,7 +99,8 @@ async def _read_now(memory: ProjectMemory, task: Task, listed: Issue | None) -> 
     needs: Observed[tuple[Dependency, ...]] = Known(())
     if found is not None and is_gated(task):
         needs = await memory.needs.read(task, found)
-    sight = TaskSight(issue, pull, await memory.issues.answered(task), vouched, reopened, needs)
+    answered, parent = await memory.issues.answered(task), await memory.pulls.read_parent(task)
+    sight = TaskSight(issue, pull, answered, vouched, reopened, needs, parent)
     if memory.touched.get(task.key, 0) == touched:
         # Otherwise something was done about it meanwhile, and this may be what was before.
         memory.sights[task.key] = sight

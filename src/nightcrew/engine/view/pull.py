@@ -69,6 +69,12 @@ class PullReader:
             return Known(PullView(pull, nothing, nothing, nothing, nothing, nothing, nothing))
         return Known(await self._read_parts(task, pull))
 
+    async def read_parent(self, task: Task) -> Observed[Pull | None]:
+        """The pull request that the task's own stands on, as it is now."""
+        if task.stack is None:
+            return Known(None)
+        return await observed(self._scm.fetch_pull(self._project, task.stack.pull))
+
     async def _read_parts(self, task: Task, pull: Pull) -> PullView:
         scm, project = self._scm, self._project
         async with asyncio.TaskGroup() as group:

@@ -6,7 +6,7 @@ from nightcrew.core.known import Known, Observed
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.issue import Issue
-from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.task import Task
 
 _IN_WORK = frozenset({Status.IN_PROGRESS, Status.NEEDS_REVIEW, Status.IN_REVIEW})
@@ -22,6 +22,7 @@ class TaskSight:
     vouched: Observed[bool] = Known(True)
     reopened_by_writer: Observed[bool] = Known(True)
     needs: Observed[tuple[Dependency, ...]] = Known(())
+    parent: Observed[Pull | None] = Known(None)
 
 
 def is_over(task: Task) -> bool:

@@ -49,6 +49,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
                 delivered=records.delivered.get(key, frozenset()),
                 needs=sight.needs,
                 reruns=records.reruns.get(key, ()),
+                parent=sight.parent,
             )
         )
     memory.board_problems = board_problems(settings, records)

@@ -191,6 +191,9 @@ class GitHubForge:
     ) -> None:
         await pull.update(self._api, project, number, title=title, body=body)
 
+    async def set_pull_base(self, project: str, number: int, *, base_ref: str) -> None:
+        await pull.set_base(self._api, project, number, base_ref=base_ref)
+
     async def mark_ready(self, project: str, number: int) -> None:
         await pull.mark_ready(self._api, project, number)
 

@@ -134,6 +134,10 @@ async def set_open(api: Api, project: str, number: int, *, is_open: bool) -> Non
     await api.write("PATCH", api.of(project, f"/pulls/{number}"), {**sent}, repeatable=True)
 
 
+async def set_base(api: Api, project: str, number: int, *, base_ref: str) -> None:
+    await api.write("PATCH", api.of(project, f"/pulls/{number}"), {"base": base_ref}, repeatable=True)
+
+
 async def mark_ready(api: Api, project: str, number: int) -> None:
     """Only GraphQL can do this ("markPullRequestReadyForReview")."""
     facts = await fetch_facts(api, project, number)

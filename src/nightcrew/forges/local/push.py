@@ -48,6 +48,13 @@ async def observe_pushes(call: Call) -> None:
 
 async def _observe_pull(call: Call, pull: Row, now: Mapping[str, str]) -> None:
     head, base = now.get(pull["head_ref"]), now.get(pull["base_ref"])
+    if base is None and (below := _merged_from(call, pull["base_ref"])) and (base := now.get(below)):
+        # As on GitHub: what stood on the branch of a merged pull request goes to where that one was merged.
+        with call.live.transaction():
+            call.live.update("pull", pull["id"], base_ref=below, base_sha=base)
+            record_event(call, pull["issue_id"], "base_ref_changed", actor_id=_pusher(call))
+            touch(call, pull["issue_id"])
+        pull = call.live.get(f"{OPEN_PULLS.partition(' ORDER')[0]} AND pull.id = ?", call.repo["id"], pull["id"])
     if head is None or base is None:
         with call.live.transaction():
             _close(call, pull)
@@ -66,6 +73,17 @@ async def _observe_pull(call: Call, pull: Row, now: Mapping[str, str]) -> None:
             _close(call, pull)
     elif base_moved:
         call.live.update("pull", pull["id"], base_sha=base)
+
+
+def _merged_from(call: Call, branch: str) -> str:
+    """Where the last pull request from this branch was merged to; empty if none was."""
+    found = call.live.find(
+        "SELECT base_ref FROM pull JOIN issue ON issue.id = issue_id WHERE repository_id = ? AND head_ref = ?"
+        " AND merged_at IS NOT NULL ORDER BY pull.id DESC",
+        call.repo["id"],
+        branch,
+    )
+    return str(found["base_ref"]) if found is not None else ""
 
 
 async def _observe_head(call: Call, pull: Row, head: str, *, forward: bool) -> None:
