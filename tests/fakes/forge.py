@@ -41,7 +41,7 @@ class FakeForge(ForgeState):
 
     # Tracker
 
-    async def fetch_login(self) -> str:
+    async def fetch_login(self, project: str = "") -> str:
         with self._call("fetch_login"):
             return self.login
 

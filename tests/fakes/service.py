@@ -17,6 +17,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.rerun import Flake
+from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Block, Task
@@ -99,6 +100,7 @@ class FakeService:
         self.unknown: list[UnknownFailure] = []
         self.notices: list[Notice] = []
         self.flakes: list[Flake] = []
+        self.tokens: tuple[TokenStanding, ...] = ()
         self.problems: tuple[str, ...] = ()
         self.config: Mapping[str, object] = {}
         self.config_problems: tuple[Problem, ...] = ()
@@ -156,6 +158,7 @@ class FakeService:
             home="/home/someone/.nightcrew",
             pid=4242,
             draining=self.draining,
+            tokens=self.tokens,
         )
 
     async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:

@@ -9,6 +9,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Route
@@ -175,7 +176,28 @@ def render_status(status: ServiceStatus) -> Json:
         "home": status.home,
         "pid": status.pid,
         "draining": status.draining,
+        "tokens": [_token(token) for token in status.tokens],
         "webhook": _webhook(status.webhook),
+    }
+
+
+def _token(token: TokenStanding) -> Json:
+    return {
+        "forge": token.forge,
+        "source": token.source,
+        "pace": token.pace.value,
+        "purses": [
+            {
+                "resource": purse.resource,
+                "limit": purse.limit,
+                "left": purse.left,
+                "reset_at": render_moment(purse.reset_at),
+            }
+            for purse in token.purses
+        ],
+        "projects": token.projects,
+        "words": token.words,
+        "until_at": render_moment(token.until_at),
     }
 
 

@@ -24,6 +24,8 @@ def show_status(context: Context, _options: argparse.Namespace) -> int:
     terminal.line(terminal.paint(_sentence(status, now=context.now), "bold"))
     for problem in status["problems"]:
         terminal.line(terminal.paint(f"  ! {clean(problem)}", "blocked"))
+    for token in status["tokens"]:
+        terminal.line(f"  {token_sentence(token, now=context.now)}")
     if status["webhook"] is not None:
         terminal.line(f"  {webhook_sentence(status['webhook'], now=context.now)}")
     terminal.line()
@@ -47,6 +49,21 @@ def _sentence(status: Json, *, now: float) -> str:
         f"Nightcrew {version} {state} (pid {status['pid']}, home {home}), "
         f"started {render_when(status['started_at'], now)}; {ticks}{following}"
     )
+
+
+def token_sentence(token: Json, *, now: float) -> str:
+    """What a token has left, and whom it serves."""
+    things = {"core": "requests", "graphql": "GraphQL points"}
+    left = [
+        f"{purse['left']:,} of {purse['limit']:,} {things[purse['resource']]}"
+        f" (all of them again {render_when(purse['reset_at'], now)})"
+        for purse in token["purses"]
+        if purse["resource"] in things
+    ]
+    said = f"; {clean(token['words'])}" if token["words"] else ""
+    count = f"{token['projects']} {'project' if token['projects'] == 1 else 'projects'}"
+    rest = f"{', '.join(left)} left" if left else "not asked yet"
+    return f"{clean(token['forge'])}, {clean(token['source'])}: {count}, {rest}{said}"
 
 
 def webhook_sentence(webhook: Json, *, now: float) -> str:

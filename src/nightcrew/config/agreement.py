@@ -42,6 +42,11 @@ def _forges(file: ConfigFile, values: Mapping[str, Any], *, where: Where) -> Ite
     known = {*KNOWN_FORGES, *file.forges}
     if file.defaults.forge not in known:
         yield _unknown(where(("defaults", "forge")), "forge", file.defaults.forge, known=known)
+    for name, keys in file.forges.items():
+        shares = keys.budget
+        if not shares.reserve <= shares.stop <= shares.slow:
+            hint = "it must be that reserve ≤ stop ≤ slow"
+            yield Problem(where(("forges", name, "budget")), "the shares do not fit each other", hint)
     for index, written in enumerate(values.get("projects", ())):
         name = written.get("forge")
         if name is not None and name not in known:

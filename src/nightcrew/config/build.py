@@ -18,6 +18,7 @@ from nightcrew.core.model.settings import (
     CheckCommand,
     CommitSettings,
     DependencySettings,
+    ForgeBudget,
     ForgeSettings,
     Limits,
     MergeSettings,
@@ -64,6 +65,8 @@ def build_settings(
         ),
         cooldowns=build_cooldowns(file.cooldowns),
         interval_s=file.interval,
+        interval_min_s=file.interval_min,
+        interval_max_s=file.interval_max,
         probe_above=file.probe_above,
         sandbox=file.sandbox,
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
@@ -179,4 +182,6 @@ def _build_forge(name: str, keys: ForgeKeys) -> ForgeSettings:
         token=keys.token,
         app=AppSettings(keys.app.id, keys.app.installation, keys.app.private_key) if keys.app is not None else None,
         write_interval_s=keys.write_interval,
+        tokens=keys.tokens,
+        budget=ForgeBudget(**keys.budget.model_dump()),
     )

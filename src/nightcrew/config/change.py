@@ -5,10 +5,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from nightcrew.config.render import render_settings
-from nightcrew.core.model.settings import AppSettings, ForgeSettings, Settings
+from nightcrew.core.model.settings import AppSettings, ForgeBudget, ForgeSettings, Settings
 
 _SHOWN = (str, int, float, bool, type(None))
 _LONGEST = 60
+_Part = ForgeSettings | AppSettings | ForgeBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,18 @@ def hold_forges(new: Settings, opened: Mapping[str, ForgeSettings]) -> tuple[Set
 
 
 def _different_keys(one: ForgeSettings, other: ForgeSettings) -> list[str]:
-    names = [field.name for field in fields(ForgeSettings) if getattr(one, field.name) != getattr(other, field.name)]
-    if "app" in names and one.app is not None and other.app is not None:
-        inner = [
-            part.name for part in fields(AppSettings) if getattr(one.app, part.name) != getattr(other.app, part.name)
-        ]
-        names = [*(name for name in names if name != "app"), *(f"app.{name}" for name in inner)]
-    return [name.removesuffix("_s") for name in names]
+    names = []
+    for name in _different_fields(one, other):
+        here, there = getattr(one, name), getattr(other, name)
+        if isinstance(here, AppSettings | ForgeBudget) and there is not None:
+            names += [f"{name}.{inner}" for inner in _different_fields(here, there)]
+        else:
+            names.append(name.removesuffix("_s"))
+    return names
+
+
+def _different_fields(one: _Part, other: _Part) -> list[str]:
+    return [field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name)]
 
 
 def _keyed(settings: Settings) -> dict[str, Any]:

@@ -84,6 +84,7 @@ def _programs(settings: Settings, around: Surroundings) -> Iterator[Problem]:
 def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
     references = {f"forges.{name}.token": forge.token for name, forge in settings.forges.items() if forge.token}
     for name, forge in settings.forges.items():
+        references |= {f"forges.{name}.tokens[{at}]": token for at, token in enumerate(forge.tokens)}
         if forge.app is not None:
             references[f"forges.{name}.app.private_key"] = forge.app.private_key
     if settings.webhook.listen:

@@ -21,6 +21,7 @@ from nightcrew.config.value import (
     Models,
     OneLine,
     TokenReference,
+    TokenReferences,
     Truth,
     Url,
     Variable,
@@ -31,6 +32,7 @@ from nightcrew.config.value import (
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
+    ForgeBudget,
     ForgeSettings,
     Limits,
     Network,
@@ -43,6 +45,7 @@ from nightcrew.core.model.settings import (
 
 _AGENT = AgentSettings("", "")
 _FORGE = ForgeSettings("")
+_BUDGET = ForgeBudget()
 _ROUTER = RouterSettings()
 _LIMITS = Limits()
 _WEBHOOK = WebhookSettings()
@@ -94,6 +97,22 @@ class AppKeys(Section):
     )
 
 
+class BudgetShareKeys(Section):
+    """What is kept of a token's hourly limit, in percent of it."""
+
+    slow: Count = key(
+        "With less than this left, lists are read less often.", _BUDGET.slow, reload="restart", ge=0, le=100
+    )
+    stop: Count = key(
+        "With less than this left, lists are not read; what is at work, merges and commands go on.",
+        _BUDGET.stop,
+        reload="restart",
+        ge=0,
+        le=100,
+    )
+    reserve: Count = key("This much is never used.", _BUDGET.reserve, reload="restart", ge=0, le=50)
+
+
 class ForgeKeys(Section):
     """One GitHub-compatible server. `github` and `local` need no entry."""
 
@@ -106,7 +125,11 @@ class ForgeKeys(Section):
     token: TokenReference = key(
         "The token, as `env:NAME` or `file:PATH`; empty: from the usual places.", _FORGE.token, reload="restart"
     )
+    tokens: TokenReferences = key(
+        "More tokens, each as `env:NAME` or `file:PATH`; projects are spread over all.", _FORGE.tokens, reload="restart"
+    )
     app: AppKeys | None = key("A GitHub App to be, instead of the token's owner.", None, reload="restart")
+    budget: BudgetShareKeys = key("What is kept of a token's hourly limit.", BudgetShareKeys())
     write_interval: Duration = key(
         "The least time between two writes.", _FORGE.write_interval_s, reload="restart", ge=0, le=3600
     )
@@ -180,7 +203,21 @@ class ConfigFile(Section):
         Settings().sandbox,
     )
     cooldowns: CooldownTable = key("How long agents and models rest, by kind of failure.", CooldownTable())
-    interval: Duration = key("Time between two looks at the forges.", Settings().interval_s, ge=0.1, le=3600)
+    interval: Duration = key("Time between two looks at a project.", Settings().interval_s, ge=0.1, le=3600)
+    interval_min: Duration = key(
+        "The same for pull requests whose checks run: at first this, then the longer the longer they take, up to "
+        "`interval`.",
+        Settings().interval_min_s,
+        ge=1,
+        le=3600,
+    )
+    interval_max: Duration = key(
+        "The most that it is stretched to for a project in which nothing happens: up to twice `interval` after an "
+        "hour, this where a webhook tells of news.",
+        Settings().interval_max_s,
+        ge=1,
+        le=3600,
+    )
     probe_above: Count = key(
         "With more projects than this on a forge, it is first asked (GraphQL, 50 a request) which may have news.",
         Settings().probe_above,

@@ -20,6 +20,8 @@ def render_settings(settings: Settings) -> dict[str, object]:
     limits, router = settings.limits, settings.router
     return {
         "interval": render_duration(settings.interval_s),
+        "interval_min": render_duration(settings.interval_min_s),
+        "interval_max": render_duration(settings.interval_max_s),
         "probe_above": settings.probe_above,
         "sandbox": settings.sandbox.value,
         "limits": {
@@ -107,10 +109,12 @@ def _forge(forge: ForgeSettings) -> dict[str, object]:
         "kind": forge.kind,
         "base_url": forge.base_url,
         "token": forge.token if not forge.token or is_reference(forge.token) else MASK,
+        "tokens": [token if is_reference(token) else MASK for token in forge.tokens],
         "app": {"id": forge.app.id, "installation": forge.app.installation, "private_key": forge.app.private_key}
         if forge.app is not None
         else None,
         "write_interval": render_duration(forge.write_interval_s),
+        "budget": {"slow": forge.budget.slow, "stop": forge.budget.stop, "reserve": forge.budget.reserve},
     }
 
 

@@ -245,6 +245,9 @@ Variable = Annotated[str, AfterValidator(_variable)]
 VariableValue = Annotated[str, AfterValidator(_variable_value)]
 TokenReference = Annotated[str, AfterValidator(_token)]
 """Where a forge's token is. The token itself is refused: this file is shown, copied and kept."""
+TokenReferences = Annotated[
+    tuple[TokenReference, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
+]
 
 
 def key(words: str, default: Any = ..., *, reload: str = "live", **bounds: Any) -> Any:

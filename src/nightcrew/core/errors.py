@@ -4,6 +4,7 @@ NightcrewError
 ├── ConfigError            all problems of a configuration at once
 └── PortError              an adapter could not do what was asked
     ├── Unavailable        not now; may carry when to try again
+    │   └── HeldBack       not asked at all: what is left is kept for what matters more
     ├── Denied             not allowed with these credentials
     ├── Missing            the thing is not there (or was deleted)
     ├── Conflict           the world moved: the precondition no longer holds
@@ -51,6 +52,10 @@ class Unavailable(PortError):
     def __init__(self, message: str, *, retry_at: datetime | None = None) -> None:
         super().__init__(message)
         self.retry_at = retry_at
+
+
+class HeldBack(Unavailable):
+    """Nothing was asked: the other side would have answered, but what it still allows is kept for what matters more."""
 
 
 class Denied(PortError):

@@ -12,6 +12,7 @@ from nightcrew.ports.board import Boards
 from nightcrew.ports.claim import Claims
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.ids import Ids
+from nightcrew.ports.quota import Quota, Unlimited
 from nightcrew.ports.runtime import Runtime
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
@@ -23,11 +24,12 @@ from nightcrew.secret.hit import Hit
 
 @dataclass(frozen=True, slots=True)
 class Forge:
-    """One forge, as tracker and as source control; with boards, where it has any."""
+    """One forge, as tracker and as source control; with boards, where it has any, and how much may still be asked."""
 
     tracker: Tracker
     scm: Scm
     boards: Boards | None = None
+    quota: Quota = field(default_factory=Unlimited)
 
 
 def _as_it_is(text: str) -> str:

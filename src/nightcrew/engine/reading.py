@@ -13,6 +13,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.rerun import Flake
+from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import Budget, Settings
 from nightcrew.core.model.task import Task
@@ -60,6 +61,7 @@ class Sight:
     pid: int = 0
     draining: bool = False
     webhook: WebhookStatus | None = None
+    tokens: tuple[TokenStanding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class Reader:
             pid=sight.pid,
             draining=sight.draining,
             webhook=sight.webhook,
+            tokens=sight.tokens,
         )
 
     def _project(self, slug: str, tasks: tuple[Task, ...], values: Mapping[str, str], sight: Sight) -> ProjectStatus:

@@ -11,6 +11,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.rerun import Flake
+from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.task import Task
@@ -101,6 +102,8 @@ class ServiceStatus:
     home: str = ""
     pid: int = 0
     draining: bool = False
+    tokens: tuple[TokenStanding, ...] = ()
+    """What each token of each forge has left, as far as answers told since the start."""
     webhook: WebhookStatus | None = None
     """None: deliveries are not listened for."""
 

@@ -26,8 +26,8 @@ class Tracker(Protocol):
     only: sent, and no answer).
     """
 
-    async def fetch_login(self) -> str:
-        """The account that the credentials belong to."""
+    async def fetch_login(self, project: str = "") -> str:
+        """The account that the credentials belong to, with which this project is served."""
         ...
 
     async def list_open_issues(self, project: str) -> tuple[Issue, ...]:

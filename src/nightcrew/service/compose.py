@@ -31,8 +31,6 @@ from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.reading import Reader, Show, Sight
-from nightcrew.forges.github.app import AppKey
-from nightcrew.forges.github.token import Token
 from nightcrew.ports.agent import Agent
 from nightcrew.ports.store import Store
 from nightcrew.process import clean_environment
@@ -41,7 +39,7 @@ from nightcrew.secret import Vault
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.chat import ChatPart, make_telegram
 from nightcrew.service.clock import SystemClock, SystemIds
-from nightcrew.service.connection import Connections, resolve_tokens, used_forges
+from nightcrew.service.connection import Connections, Credentials, list_secrets, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
 from nightcrew.service.log import ProblemLog, mask_log, say_effect
 from nightcrew.service.machine import ensure_machine
@@ -184,10 +182,10 @@ def _emails(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def _vault(home: Home, settings: Settings, tokens: Mapping[str, Token | AppKey]) -> Vault:
+def _vault(home: Home, settings: Settings, tokens: Mapping[str, Credentials]) -> Vault:
     """What is secret as far as is known at the start. An agent whose secrets cannot be had now is learned about when
     it is started."""
-    vault = Vault(secret for token in tokens.values() for secret in token.secrets())
+    vault = Vault(list_secrets(tokens))
     _learn_env(home, settings, vault)
     return vault
 
@@ -261,6 +259,7 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
         },
         pid=os.getpid(),
         draining=loop.is_draining,
+        tokens=observer.standings(),
     )
 
 

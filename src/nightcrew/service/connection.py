@@ -3,6 +3,7 @@
 import random  # noqa: TID251 - the home of randomness
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Self
 
 from nightcrew.config.environment import load_environment
@@ -17,6 +18,9 @@ from nightcrew.forges.github.token import Token, resolve_token
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Store
 from nightcrew.service.local import open_local_forge
+
+Credentials = tuple[Token, ...] | AppKey
+"""Who we are on a forge: by one token or several, or as an App."""
 
 
 class Connections:
@@ -52,10 +56,10 @@ class Connections:
         """Open what is used by now and not open yet; ConfigError, with nothing opened, if a token is missing."""
         lacking = [forge for forge in used_forges(settings) if forge.name not in self._forges]
         tokens = await resolve_tokens(self._home, lacking)
-        self._learn(secret for token in tokens.values() for secret in token.secrets())
+        self._learn(list_secrets(tokens))
         await self.open(settings, tokens)
 
-    async def open(self, settings: Settings, tokens: Mapping[str, Token | AppKey]) -> None:
+    async def open(self, settings: Settings, tokens: Mapping[str, Credentials]) -> None:
         """Open the forges that are used and not open yet."""
         jitter = random.SystemRandom().random
         for used in used_forges(settings):
@@ -69,7 +73,7 @@ class Connections:
                 token = self._app_token(found, used) if isinstance(found, AppKey) else found
                 forge = GitHubForge(used, token=token, store=self._store, clock=self._clock, jitter=jitter)
             self._stack.push_async_callback(forge.close)
-            self._forges[used.name] = Forge(tracker=forge, scm=forge, boards=forge.boards)
+            self._forges[used.name] = Forge(forge, forge, forge.boards, forge.quota)
             self._opened[used.name] = used
 
     def _app_token(self, key: AppKey, used: ForgeSettings) -> AppToken:
@@ -82,16 +86,30 @@ def used_forges(settings: Settings) -> tuple[ForgeSettings, ...]:
     return tuple(settings.forges[name] for name in sorted({project.forge for project in settings.projects.values()}))
 
 
-async def resolve_tokens(home: Home, forges: Iterable[ForgeSettings]) -> Mapping[str, Token | AppKey]:
-    """A token, or the key of an App, for each of them that needs one; ConfigError if one is missing."""
-    environment, base = load_environment(), home.root
+async def resolve_tokens(home: Home, forges: Iterable[ForgeSettings]) -> Mapping[str, Credentials]:
+    """The tokens, or the key of an App, for each of them that needs some; ConfigError if one is missing."""
     return {
         forge.name: resolve_app(forge, forge.app, home=home)
         if forge.app is not None
-        else await resolve_token(forge, environment=environment, base=base)
+        else await resolve_each(forge, home=home)
         for forge in forges
         if forge.kind != "local"
     }
+
+
+async def resolve_each(forge: ForgeSettings, *, home: Home) -> tuple[Token, ...]:
+    """All tokens of a forge, each once; ConfigError if one is missing."""
+    environment, base = load_environment(), home.root
+    references = (forge.token, *forge.tokens) if forge.token or not forge.tokens else forge.tokens
+    one_each = [replace(forge, token=reference) for reference in references]
+    tokens = [await resolve_token(one, environment=environment, base=base) for one in one_each]
+    return tuple({token.principal: token for token in tokens}.values())
+
+
+def list_secrets(tokens: Mapping[str, Credentials]) -> tuple[str, ...]:
+    """All that is secret about them."""
+    each = (one for found in tokens.values() for one in (found if isinstance(found, tuple) else (found,)))
+    return tuple(secret for one in each for secret in one.secrets())
 
 
 def resolve_app(forge: ForgeSettings, app: AppSettings, *, home: Home) -> AppKey:

@@ -86,7 +86,7 @@ class WebhookPart:
         return project is not None
 
     def _look(self, project: str) -> None:
-        self._loop.means.observer.expire(project)
+        self._loop.means.observer.tell(project)
         self._loop.wake()
 
 

@@ -13,6 +13,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.notice import Notice, Priority
+from nightcrew.core.model.quota import Pace, Purse, TokenStanding
 from nightcrew.core.model.report import (
     AuthorReport,
     Decision,
@@ -79,6 +80,7 @@ _NOTICES = (
     Notice("a/b", "blocked", Priority.ACTION, "w", NOW, _BARE.key, id=1),
     Notice("a/b", "all_complete", Priority.INFO, "w", NOW, id=2),
 )
+_TOKEN = TokenStanding("github", "a file", Pace.SLOW, (Purse("core", 5000, 900, NOW),), 3, "few are left", NOW)
 _STATUS = ServiceStatus(
     version="1",
     running=True,
@@ -105,6 +107,7 @@ _STATUS = ServiceStatus(
         (schema.EventBody, render.render_event(Event("bus.gap", "", NOW))),
         (schema.StatusBody, render.render_status(_STATUS)),
         (schema.StatusBody, render.render_status(replace(_STATUS, webhook=WebhookStatus("http://x", 1, 2, NOW)))),
+        (schema.StatusBody, render.render_status(replace(_STATUS, tokens=(_TOKEN,)))),
         (schema.CooldownsBody, render.render_cooldowns(_STATUS.agents[0].cooldowns)),
         (schema.UnknownFailuresBody, render.render_unknown_failures([_ODD])),
         (schema.FlakesBody, render.render_flakes([Flake("a/b", "ci", "test_x", 2, NOW, NOW)])),

@@ -3,6 +3,7 @@
 from nightcrew.core.errors import Problem
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.quota import Pace, Purse, TokenStanding
 from nightcrew.ports.service import AgentStatus
 from nightcrew.version import VERSION
 from tests.adapters.cli.command import Shell, shell
@@ -27,6 +28,30 @@ async def test_status_says_how_everything_is(tmp_path):
     assert "big credits, back " in text
     assert "unknown" in text
     assert told["agents"][1]["available"] is None
+
+
+async def test_status_says_what_each_token_has_left(tmp_path):
+    service = FakeService()
+    purses = (Purse("core", 5000, 4812, NOW), Purse("graphql", 5000, 90, NOW), Purse("search", 30, 3, NOW))
+    service.tokens = (
+        TokenStanding("github", "variable ONE", Pace.OPEN, purses, projects=1),
+        TokenStanding("github", "file \x1b[31mtwo", Pace.CLOSED, projects=2, words="the forge does not take it"),
+    )
+    async with shell(service, tmp_path) as person:
+        text = await person.said("status")
+        told = await person.told("status")
+    assert "  github, variable ONE: 1 project, 4,812 of 5,000 requests (all of them again " in text
+    assert ", 90 of 5,000 GraphQL points (all of them again " in text
+    assert "of 30" not in text
+    assert "two: 2 projects, not asked yet; the forge does not take it\n" in text
+    assert "\x1b[31m" not in text
+    assert [token["pace"] for token in told["tokens"]] == ["open", "closed"]
+    assert told["tokens"][0]["purses"][1] == {
+        "resource": "graphql",
+        "limit": 5000,
+        "left": 90,
+        "reset_at": "2026-03-01T12:00:00.000Z",
+    }
 
 
 async def test_pause_and_resume(tmp_path):

@@ -13,6 +13,7 @@ from nightcrew.core.model.settings import (
     AgentSettings,
     CheckCommand,
     CommitSettings,
+    ForgeBudget,
     ForgeSettings,
     Intake,
     Limits,
@@ -111,7 +112,11 @@ def settings(draw):
         "github": ForgeSettings("github", token=draw(st.sampled_from(["", "env:T", "file:t"]))),
         "local": ForgeSettings("local", kind="local", base_url=draw(st.sampled_from(["", "http://127.0.0.1:8"]))),
         "ghe": ForgeSettings(
-            "ghe", base_url="https://x.org/api/v3", write_interval_s=draw(seconds.filter(lambda s: s <= 3600))
+            "ghe",
+            base_url="https://x.org/api/v3",
+            write_interval_s=draw(seconds.filter(lambda s: s <= 3600)),
+            tokens=draw(some(st.sampled_from(["env:A", "file:b"]))),
+            budget=ForgeBudget(*sorted(draw(st.tuples(*[st.integers(0, 50)] * 3)), reverse=True)),
         ),
     }
     chosen = draw(st.sampled_from(["", *mine]))
@@ -127,6 +132,8 @@ def settings(draw):
         ),
         limits=Limits(draw(st.integers(1, 256)), {level: draw(seconds) for level in Complexity}, draw(seconds)),
         interval_s=draw(seconds.filter(lambda s: s <= 3600)),
+        interval_min_s=draw(seconds.filter(lambda s: 1 <= s <= 3600)),
+        interval_max_s=draw(seconds.filter(lambda s: 1 <= s <= 3600)),
     )
 
 

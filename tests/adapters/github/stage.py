@@ -12,6 +12,7 @@ import httpx
 
 from nightcrew.core.model.settings import ForgeSettings
 from nightcrew.forges.github import GitHubForge, Token
+from nightcrew.forges.github.client import Answer
 from tests.fakes.store import MemoryStore
 
 BASE = "https://forge.test"
@@ -59,6 +60,10 @@ class Reply:
 
 def limited(message: str, **headers: str) -> Reply:
     return Reply(403, {"message": message}, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def answer_of(status: int, headers: Mapping[str, str], *, url: str = f"{BASE}/repos/o/r/issues/1") -> Answer:
+    return Answer(status, httpx.Headers(dict(headers)), b"{}", url)
 
 
 class Script:

@@ -244,6 +244,21 @@ async def test_a_key_that_is_not_the_apps_is_refused_in_words(app):
         await token.close()
 
 
+async def test_what_an_app_has_to_read_anew_with_its_next_token_is_kept_for_that(app):
+    await app.forge.list_open_issues(PROJECT)
+    await app.forge.fetch_repository(PROJECT)
+    (seat,) = app.forge._seating.seats
+    now = app.clock.now()
+    assert seat._count_to_read_anew(now + timedelta(seconds=2900)) == 0
+    assert seat._count_to_read_anew(now + timedelta(seconds=3600)) == seat.memory.size >= 2
+    (told,) = app.forge.quota.standings([PROJECT])
+    assert (told.source, told.projects, told.words) == (
+        f"App {app.key.id}, installation {app.key.installation}",
+        1,
+        "",
+    )
+
+
 async def test_git_gets_the_token_of_the_moment(app):
     def carried(remote) -> str:
         return base64.b64decode(remote.env["GIT_CONFIG_VALUE_0"].removeprefix("Authorization: Basic ")).decode()
@@ -252,10 +267,10 @@ async def test_git_gets_the_token_of_the_moment(app):
     home = {"id": 1, "full_name": "o/r", "default_branch": "main", "clone_url": f"{BASE_URL}/o/r.git"}
     script.on("GET", "/repos/o/r", Reply(200, home))
     async with forge_over(script, base_url=BASE_URL) as forge:
-        first = await fetch_remote(forge._api, "o/r", app.token)
+        first = await fetch_remote(await forge._api("o/r"), "o/r", app.token)
         assert carried(first) == f"x-access-token:{await app.token.current()}"
         app.clock.advance(3500)
-        assert carried(await fetch_remote(forge._api, "o/r", app.token)) != carried(first)
+        assert carried(await fetch_remote(await forge._api("o/r"), "o/r", app.token)) != carried(first)
     assert all(carried(first).partition(":")[2] not in repr(thing) for thing in (app.token, app.forge, app.key))
 
 

@@ -274,9 +274,20 @@ class AppSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgeBudget:
+    """Shares of a token's hourly limit, in percent. With less than `slow` left lists are read less often, with less
+    than `stop` not at all, and the last `reserve` is not touched."""
+
+    slow: int = 25
+    stop: int = 10
+    reserve: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class ForgeSettings:
     """A GitHub-compatible server. `kind` is `github` or `local`; `token` is a secret reference, empty for the usual
-    places; `app` is who Nightcrew is there instead; `write_interval_s` is the least time between two writes."""
+    places; `tokens` are more of them; `app` is who Nightcrew is there instead of all these; `write_interval_s` is the
+    least time between two writes."""
 
     name: str
     kind: str = "github"
@@ -284,6 +295,8 @@ class ForgeSettings:
     token: str = ""
     app: AppSettings | None = None
     write_interval_s: float = 1.0
+    tokens: tuple[str, ...] = ()
+    budget: ForgeBudget = ForgeBudget()
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +320,11 @@ class Settings:
     limits: Limits = Limits()
     cooldowns: Mapping[FailureKind, CooldownRule] = field(default_factory=lambda: COOLDOWN_RULES)
     interval_s: float = 45.0
+    """Between two looks at a project, ordinarily."""
+    interval_min_s: float = 10.0
+    """The shortest: between two looks at the checks of a pull request in flight."""
+    interval_max_s: float = 180.0
+    """The longest: between two looks at a project in which nothing happens."""
     probe_above: int = 50
     """With more projects on a forge than this, it is first asked which of them may have news."""
     sandbox: SandboxKind = SandboxKind.AUTO

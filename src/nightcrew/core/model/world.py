@@ -113,8 +113,9 @@ class CommentSpan:
 @dataclass(frozen=True, slots=True)
 class ProjectWorld:
     """One project. `base_ref` is the default branch as the forge names it (or as configured). `comments` is None while
-    they could not be read. `is_removed`: it is not configured any more, and is here for its runs that are still open;
-    its issues are not looked at. `board` is None where none is linked."""
+    they could not be read. `short` says that the forge's limit runs out, so that no new task starts. `is_removed`: it
+    is not configured any more, and is here for its runs that are still open; its issues are not looked at. `board` is
+    None where none is linked."""
 
     settings: ProjectSettings
     base_ref: Observed[str]
@@ -122,6 +123,7 @@ class ProjectWorld:
     candidates: tuple[Candidate, ...] = ()
     paused: bool = False
     comments: CommentSpan | None = None
+    short: Wait | None = None
     is_removed: bool = False
     board: BoardView | None = None
 

@@ -95,7 +95,7 @@ async def _ask_again(answering: _Answering) -> str:
     view = None if isinstance(observed, Unknown) else observed.value
     if view is None or isinstance(view.reviews, Unknown):
         return "who is to review it again could not be read"
-    own = {await forge.tracker.fetch_login(), view.pull.author}
+    own = {await forge.tracker.fetch_login(action.task.project), view.pull.author}
     logins = tuple(dict.fromkeys(one.author for one in objections(view.reviews.value) if one.author not in own))
     if not logins:
         return ""

@@ -79,6 +79,6 @@ async def _open_effects(means: Means, key: TaskKey, mark: str) -> list[Effect]:
 async def _find(means: Means, project: str, *, title: str, body: str) -> Issue | None:
     """An open issue of this account that says exactly this."""
     tracker = means.ports.forge_of(means.settings, project).tracker
-    login = await tracker.fetch_login()
+    login = await tracker.fetch_login(project)
     issues = await tracker.list_open_issues(project)
     return next((one for one in issues if (one.title, one.body, one.author) == (title, body, login)), None)

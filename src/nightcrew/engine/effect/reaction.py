@@ -50,6 +50,6 @@ async def _find(means: Means, action: NoteReaction) -> int | None:
     """The comment about this, by its mark and this account."""
     tracker, key, reaction = means.forge(action.task).tracker, action.task, action.reaction
     mark = REACTION_MARK.format(kind=reaction.kind.value, sha=reaction.head_sha)
-    login = await tracker.fetch_login()
+    login = await tracker.fetch_login(key.project)
     comments = await tracker.list_comments(key.project, reaction.pull)
     return next((one.id for one in comments if one.author == login and mark in one.body[:300]), None)

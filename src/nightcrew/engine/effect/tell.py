@@ -68,6 +68,6 @@ async def _find(means: Means, key: TaskKey, number: int) -> int | None:
     """The comment that was written before a crash, known by its mark and this account."""
     tracker = means.forge(key).tracker
     comments = await tracker.list_comments(key.project, number)
-    login = await tracker.fetch_login()
+    login = await tracker.fetch_login(key.project)
     kept = (c for c in comments if c.author == login and c.body.startswith(MARK) and not is_reaction(c.body))
     return next((comment.id for comment in kept), None)

@@ -60,7 +60,7 @@ async def _find(means: Means, action: PostVerdict, verdict: Verdict) -> int | No
     forge = means.forge(action.task)
     mark = render_review_mark(verdict)
     reviews = await forge.scm.list_reviews(action.task.project, action.pull)
-    login = await forge.tracker.fetch_login()
+    login = await forge.tracker.fetch_login(action.task.project)
     return next((review.id for review in reviews if review.author == login and review.body.startswith(mark)), None)
 
 

@@ -5,6 +5,7 @@ without, at least a minute and growing ("Best practices for using the REST API")
 a reset is away, since ours may be wrong.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -29,11 +30,23 @@ class Limits:
 
     def check(self, url: str) -> None:
         """Raises Unavailable(retry_at) while a limit is in force for requests like this one."""
-        now = self._clock.now()
-        until = max((self._closed_until[name] for name in (_ALL, resource_of(url)) if name in self._closed_until),
-                    default=now)  # fmt: skip
-        if until > now:
+        until = self.closed_until(resource_of(url))
+        if until is not None:
             raise Unavailable(f"rate limit of the forge, again after {until:%Y-%m-%d %H:%M:%S} UTC", retry_at=until)
+
+    def closed_until(self, resource: str) -> datetime | None:
+        """Until when nothing is asked of this resource; None if it may be."""
+        now = self._clock.now()
+        until = max((self._closed_until[name] for name in (_ALL, resource) if name in self._closed_until), default=now)
+        return until if until > now else None
+
+    def closed(self) -> Mapping[str, datetime]:
+        """The limits in force."""
+        return {name: until for name, until in self._closed_until.items() if until > self._clock.now()}
+
+    def close(self, name: str, until: datetime) -> None:
+        """A limit that is known to be in force until then."""
+        self._closed_until[name] = max(until, self._closed_until.get(name, until))
 
     def observe(self, answer: Answer, *, is_write: bool) -> datetime | None:
         """Take note of an answer; if it is a limit, from when on to try again."""
@@ -53,16 +66,20 @@ class Limits:
         return self._close(_ALL, max(after, 1.0) if after is not None else growing)
 
     def _close(self, resource: str, wait_s: float) -> datetime:
-        until = self._clock.now() + timedelta(seconds=wait_s)
-        self._closed_until[resource] = max(until, self._closed_until.get(resource, until))
+        self.close(resource, self._clock.now() + timedelta(seconds=wait_s))
         return self._closed_until[resource]
 
     def _until_reset(self, answer: Answer) -> float:
         """Seconds to the reset as the forge sees it, and one more; a minute if it does not say."""
+        reset_s = self.find_reset_s(answer)
+        return FIRST_WAIT_S if reset_s is None else reset_s
+
+    def find_reset_s(self, answer: Answer) -> float | None:
+        """The same; None if it does not say."""
         try:
             reset = datetime.fromtimestamp(int(answer.headers["x-ratelimit-reset"]), UTC)
         except (KeyError, ValueError, OverflowError, OSError):
-            return FIRST_WAIT_S
+            return None
         there = _parse_date(answer.headers.get("date", "")) or self._clock.now()
         return min(max((reset - there).total_seconds(), 0.0), 2 * LONGEST_WAIT_S) + 1.0
 

@@ -12,10 +12,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
+from nightcrew.forges.github.budget import Budget
 from nightcrew.forges.github.classify import parse_error
 from nightcrew.forges.github.client import Answer, Lost, Transport
 from nightcrew.forges.github.lane import Sleep, WriteLane
-from nightcrew.forges.github.limit import Limits, parse_retry_after
+from nightcrew.forges.github.limit import parse_retry_after
 from nightcrew.forges.github.retry import Outage, RetryPolicy
 from nightcrew.ports.clock import Clock
 
@@ -42,14 +43,14 @@ class Requester:
         jitter: Callable[[], float],
         sleep: Sleep,
         write_interval_s: float,
-        policy: RetryPolicy | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.transport = transport
         self.sleep = sleep
         self._clock = clock
         self._jitter = jitter
-        self._policy = policy or RetryPolicy()
-        self._limits = Limits(clock)
+        self._policy = RetryPolicy()
+        self._budget = budget or Budget(clock)
         self._outage = Outage(clock)
         self._lane = WriteLane(write_interval_s, clock=clock, sleep=sleep)
 
@@ -90,7 +91,7 @@ class Requester:
 
         async def once() -> Answer:
             async with self._lane.turn():
-                self._limits.check(url)
+                self._budget.check(url)
                 answer = await self.transport.send(method, url, body=content)
                 if answer.status in (200, 201) and answer.content:
                     answer.json()
@@ -102,12 +103,13 @@ class Requester:
         self, once: Callable[[], Any], *, method: str, url: str, accept: Collection[int], repeatable: bool
     ) -> Answer:
         self._outage.check()
+        await self._budget.load()
         what = f"{method} {urlsplit(url).path}"
         started = self._clock.monotonic()
         tries = 1 if self._outage.is_suspected else self._policy.tries
         failures = 0
         while True:
-            self._limits.check(url)
+            self._budget.check(url)
             found = await self._try_once(once, what=what, is_write=method != "GET", accept=accept)
             if isinstance(found, Answer):
                 return found
@@ -130,7 +132,8 @@ class Requester:
             answer: Answer = await once()
         except Lost as lost:
             return _Trouble(Unavailable(f"{what}: {lost}"), sent=lost.sent)
-        retry_at = self._limits.observe(answer, is_write=is_write)
+        retry_at = self._budget.observe(answer, is_write=is_write)
+        await self._budget.keep()
         if answer.status < 500:
             self._outage.record_success()
         if answer.status in GOOD or answer.status in accept:
