@@ -53,6 +53,7 @@ from tests.engine.part import (
     overlay,
 )
 from tests.fakes.board import FakeBoards
+from tests.fakes.quota import FakeQuota
 
 Edit = Callable[[Run], Mapping[str, str | None] | None]
 
@@ -81,6 +82,7 @@ class Stage:
         self.points = self.store.points
         self.forge = StageForge(self.clock, login=login)
         self.boards = FakeBoards()
+        self.quota = FakeQuota()
         self.runtime = StageRuntime(now=self.clock.now)
         self.workspace = StageWorkspaces(self.clock, home=home, forge=self.forge)
         self.ids = FakeIds()
@@ -108,7 +110,7 @@ class Stage:
 
     def start(self, store: Store | None = None) -> None:
         """A fresh process over what is there, or over another store."""
-        forge, store = Forge(self.forge, self.forge, self.boards), store or self.store
+        forge, store = Forge(self.forge, self.forge, self.boards, self.quota), store or self.store
         self.ports = Ports(
             store=store,
             clock=self.clock,
@@ -170,6 +172,7 @@ class Stage:
                 for name, seen in (world.agents.items() if world else ())
             },
             problems=self.observer.problems(),
+            tokens=self.observer.standings(),
         )
 
     async def tick(self, *, advance_s: float = 1.0) -> Decision:

@@ -35,7 +35,7 @@ async def test_between_the_intervals_nothing_is_asked_of_the_forge(tmp_path):
     await stage.later()
     stage.forge.calls.clear()
     reads = stage.store.call_count
-    for _ in range(10):
+    for _ in range(9):
         await stage.tick(advance_s=1)
     assert stage.forge.calls == []
     assert stage.store.call_count == reads

@@ -54,6 +54,22 @@ async def test_each_is_read_now_and_then_in_any_case():
     assert await view.find_quiet(BASES) == frozenset()
 
 
+async def test_they_are_not_all_read_in_one_go():
+    clock = StillClock()
+    forge = FakeForge(clock)
+    bases = {f"crew/number{number}": "main" for number in range(200)}
+    for slug in bases:
+        forge.add_project(slug, default_branch="main")
+    view = ProbeView(forge, clock)
+    read: list[int] = []
+    for _ in range(int(TRUSTED_FOR_S / 45) + 4):
+        read.append(len(bases) - len(await view.find_quiet(bases)))
+        clock.advance(45)
+    again = read[SURE_AFTER:]
+    assert sum(again) >= len(bases)
+    assert max(again) < len(bases) / 2
+
+
 async def test_what_cannot_be_told_is_read():
     forge, clock, view = a_forge()
     await settled(view, clock)

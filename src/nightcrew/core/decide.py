@@ -157,6 +157,8 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
     if live is not None and not isinstance(live, Wait):
         return act_on(live)
     if isinstance(issue, Unknown):
+        if live is None and project.short is not None:
+            return Stage(wait=project.short)
         return Stage(wait=live) if live else wait_for("issue_unknown", f"its issue could not be read ({issue.why})")
     if hand is not None and (live is None or settles):
         return replace(hand, wait=live or hand.wait)
@@ -243,6 +245,8 @@ def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[TellPers
     issue = view.issue.value if isinstance(view.issue, Known) else None
     if issue is None or view.internal is not None:
         return ()
+    if stage.wait is not None and stage.wait.code == "forge_limit":
+        return ()  # saying so would cost what is short
     words = render_status_comment(view, stage.wait)
     on_pull = render_pull_note(stage.wait) if view.task.pull is not None else ""
     action = TellPerson(view.task.key, words, on_pull, "the comment on the issue says where the task is")
@@ -252,7 +256,7 @@ def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[TellPers
 def _intake(world: World, project: ProjectWorld) -> list[Action]:
     known = {view.task.key for view in project.tasks}
     found: list[Action] = []
-    if world.draining or world.paused or project.paused:
+    if world.draining or world.paused or project.paused or project.short:
         return found
     for candidate in sorted(project.candidates, key=_age):
         action = adopt(project.settings, candidate)

@@ -71,6 +71,11 @@ class Case:
         return None
 
     @property
+    def held_up(self) -> Wait | None:
+        """Why no new task starts: it is paused, or what the forge still allows is kept for those at work."""
+        return self.paused or (self.project.short if self.task.pull is None else None)
+
+    @property
     def unvouched(self) -> Wait | None:
         """Why no agent may be shown the issue, if its text is not what someone with write access asked for."""
         vouched = self.view.vouched

@@ -148,7 +148,7 @@ class Loop:
         """Until the time that the decision named, or a wake."""
         await asyncio.sleep(min(max(took_s / 4, LEAST_REST_S), MOST_REST_S))
         wake_at = self.state.next_tick_at
-        pause_s = self.means.settings.interval_s
+        pause_s = min(self.means.settings.interval_s, self.means.observer.pause_s())
         if wake_at is not None:
             pause_s = min(pause_s, max(0.0, (wake_at - self.means.ports.clock.now()).total_seconds()))
         self.beat.rest(pause_s)

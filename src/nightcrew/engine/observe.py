@@ -12,6 +12,7 @@ from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.settings import MergeStrategy, ProjectSettings, Settings
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait
@@ -96,7 +97,35 @@ class Observer:
         """Read everything, or one project, again at the next look."""
         for slug, memory in self._projects.items():
             if project is None or project == slug:
-                memory.expire()
+                memory.tempo.expire()
+
+    def tell(self, project: str) -> None:
+        """The forge itself said that a project has news."""
+        if project in self._projects:
+            self._projects[project].tempo.tell(self._ports.clock.monotonic())
+
+    def pause_s(self) -> float:
+        """How long until something is due to be looked at, as far as is known."""
+        now = self._ports.clock.monotonic()
+        at_rest = [
+            memory
+            for slug, memory in self._projects.items()
+            if slug not in self._looks or self._looks[slug].done()  # the end of a slow look wakes the loop
+        ]
+        times = [memory.next_at(self._settings, now) for memory in at_rest]
+        return max(0.0, min((at for at in times if at is not None), default=now + self._settings.interval_s) - now)
+
+    def standings(self) -> tuple[TokenStanding, ...]:
+        """What each token of each forge has left."""
+        forges: dict[str, list[str]] = {}
+        for slug, project in self._settings.projects.items():
+            forges.setdefault(project.forge, []).append(slug)
+        return tuple(
+            standing
+            for name, slugs in forges.items()
+            if name in self._ports.forges
+            for standing in self._ports.forges[name].quota.standings(slugs)
+        )
 
     def note(self, key: TaskKey, issue: Issue) -> None:
         """Nightcrew has just seen this issue itself."""
@@ -121,8 +150,11 @@ class Observer:
 
     def problems(self) -> tuple[str, ...]:
         """What could not be read at the last look, what access is lacking, what is wrong with a repository's own
-        settings, and which issues are left alone since who asked for them cannot be told, by project."""
-        return tuple(f"{slug}: {words}" for slug, memory in self._projects.items() for words in memory.problems())
+        settings, and which issues are left alone since who asked for them cannot be told, by project; then what is
+        wrong with a token, or runs short."""
+        found = [f"{slug}: {words}" for slug, memory in self._projects.items() for words in memory.problems()]
+        short = [f"{one.forge}, {one.source}: {one.words}" for one in self.standings() if one.words]
+        return (*found, *short)
 
     def pulls_of(self, slug: str) -> PullReader:
         return self._get(slug).pulls
@@ -183,13 +215,9 @@ class Observer:
                 continue
             dirty = frozenset(key for key in self._dirty if key.project == slug)
             self._dirty -= dirty
-            look = look_at(
-                self._projects[slug],
-                records,
-                dirty=dirty,
-                clock=self._ports.clock,
-                interval_s=self._settings.interval_s,
-            )
+            memory = self._projects[slug]
+            memory.tempo.pace = self._ports.forge_of(self._settings, slug).quota.pace(slug)
+            look = look_at(memory, records, dirty=dirty, clock=self._ports.clock, settings=self._settings)
             self._looks[slug] = group.create_task(look, name=f"look:{slug}")
         if not self._looks:
             return

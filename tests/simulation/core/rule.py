@@ -18,7 +18,7 @@ from tests.simulation.core.truth import Simulated
 GOOD = (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
 
 # Waits end at a time, by themselves with what the next looks show, or with what a person does.
-TIMED = frozenset({"cooling", "rerun_waits", "rerunning", "running", "retrying"})
+TIMED = frozenset({"cooling", "forge_limit", "rerun_waits", "rerunning", "running", "retrying"})
 SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",

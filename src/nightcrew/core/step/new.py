@@ -9,8 +9,8 @@ from nightcrew.core.step.held import hold_for_others
 
 def step_new(case: Case) -> Stage:
     """Record a route, ask a router for one, or say what keeps it."""
-    if case.paused:
-        return Stage(wait=case.paused)
+    if case.held_up:
+        return Stage(wait=case.held_up)
     if case.unvouched is not None:
         return Stage(wait=case.unvouched)
     held = hold_for_others(case)

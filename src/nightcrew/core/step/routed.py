@@ -19,8 +19,8 @@ def step_routed(case: Case) -> Stage:
     ended = follow_pull_end(case)
     if ended is not None:
         return ended
-    if case.paused:
-        return Stage(wait=case.paused)
+    if case.held_up:
+        return Stage(wait=case.held_up)
     if case.unvouched is not None:
         return Stage(wait=case.unvouched)
     held = hold_for_others(case)

@@ -4,15 +4,17 @@ import asyncio
 from dataclasses import dataclass, field
 
 from nightcrew.core.ids import Sha, TaskKey
-from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.world import Candidate
 from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.view.comment import CommentView
 from nightcrew.engine.view.dependency import DependencyView
+from nightcrew.engine.view.flight import Flights
 from nightcrew.engine.view.issue import IssueView, describe_unclear
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
 from nightcrew.engine.view.sight import TaskSight
+from nightcrew.engine.view.tempo import Tempo
 
 TASKS_AT_ONCE = 6
 """Tasks of a project that are read at the same time. More would only queue at the forge's connections."""
@@ -33,17 +35,15 @@ class ProjectMemory:
     facts: ProjectFacts | None = None
     candidates: tuple[Candidate, ...] = ()
     problem: str = ""
-    read_at: float | None = None
+    tempo: Tempo = field(default_factory=Tempo)
+    flights: Flights = field(default_factory=Flights)
+    held: str = ""
+    """What polling waits for, if it does."""
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
-    asked: int = 0  # how often somebody asked for it to be read anew
     touched: dict[TaskKey, int] = field(default_factory=dict)  # how often something was done about a task
     board_problems: tuple[str, ...] = ()
     is_first: bool = True
     """Nothing has been read yet since the start."""
-
-    def note_read(self, at: float, asked: int) -> None:
-        """It was read, from that moment on. Who asked meanwhile may have meant something newer."""
-        self.read_at = at if self.asked == asked else None
 
     @property
     def settings(self) -> ProjectSettings:
@@ -59,11 +59,13 @@ class ProjectMemory:
         """Something was done about a task: what was seen of it before holds no longer."""
         self.touched[key] = self.touched.get(key, 0) + 1
         self.sights.pop(key, None)
+        self.flights.drop(key)
 
-    def expire(self) -> None:
-        """Everything is read again at the next look."""
-        self.read_at = None
-        self.asked += 1
+    def next_at(self, settings: Settings, now: float) -> float | None:
+        """When something of it is due to be read, by the monotonic clock; None if that is not known."""
+        flight = self.flights.next_at(settings=settings, pace=self.tempo.pace.pace)
+        times = [at for at in (self.tempo.next_at(settings, now), flight) if at is not None]
+        return min(times, default=None)
 
     def problems(self) -> tuple[str, ...]:
         """What could not be read at the last look, what access is lacking, what is wrong with the repository's own

@@ -1,6 +1,7 @@
 """Asking a forge in few requests which of many repositories may have news, so that the others need not be read."""
 
 import asyncio
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,7 @@ from nightcrew.core.model.world import Candidate
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.project import ProjectFacts
 from nightcrew.engine.view.sight import is_over
+from nightcrew.engine.view.tempo import Tempo
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Scm
 
@@ -21,6 +23,9 @@ SURE_AFTER = 2
 """How often a project is read after its print changed: what happens in the same second shows in no print."""
 TRUSTED_FOR_S = 900.0
 """A project is read this often in any case: not everything shows in a print (permissions, settings, labels gone)."""
+SPREAD = 0.25
+"""How much earlier some of them are, so that they are not all read in one go, which costs much when what was read
+before does not hold any more (an App has another token each hour)."""
 WITHOUT_FOR_S = 3600.0
 """How long a forge that cannot tell is not asked."""
 
@@ -61,7 +66,8 @@ class ProbeView:
 
     def _is_quiet(self, slug: str, print_: str, now: float) -> bool:
         seen = self._seen.setdefault(slug, _Seen())
-        if print_ and seen.print == print_ and seen.reads >= SURE_AFTER and now - seen.read_at < TRUSTED_FOR_S:
+        trusted_s = TRUSTED_FOR_S * (1 - SPREAD * zlib.crc32(slug.encode()) / 2**32)
+        if print_ and seen.print == print_ and seen.reads >= SURE_AFTER and now - seen.read_at < trusted_s:
             return True
         seen.reads = seen.reads + 1 if seen.print == print_ else 1
         seen.print, seen.read_at = print_, now
@@ -86,7 +92,8 @@ class Readable(Protocol):
     @property
     def candidates(self) -> tuple[Candidate, ...]: ...
 
-    read_at: float | None
+    @property
+    def tempo(self) -> Tempo: ...
 
 
 class Probes:
@@ -110,7 +117,7 @@ class Probes:
                 continue
             due = {slug: one for slug, one in here.items() if slug not in busy and self._is_due_alone(one, now)}
             for one in due.values():
-                one.read_at = now
+                one.tempo.lists_at = now
             if due:
                 group.create_task(self._probe(view, due, wake), name=f"probe:{name}")
 
@@ -121,11 +128,11 @@ class Probes:
             quiet = await view.find_quiet(bases)
         finally:
             for slug in due.keys() - quiet:
-                due[slug].read_at = None
+                due[slug].tempo.lists_at = None
         if wake is not None and len(quiet) < len(due):
             wake()
 
     def _is_due_alone(self, one: Readable, now: float) -> bool:
         """Whether it is to be read because of its interval and nothing else, and could be read before."""
-        due = one.read_at is not None and now - one.read_at >= self._settings.interval_s
+        due = one.tempo.lists_at is not None and one.tempo.are_lists_due(self._settings, now)
         return due and one.facts is not None and not (one.problem or one.is_first or one.candidates)

@@ -11,6 +11,7 @@ from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Pull, PullView, Remark, Review
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Task
+from nightcrew.core.policy.pacing import has_open_checks
 from nightcrew.core.words import is_own_review
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
@@ -74,6 +75,18 @@ class PullReader:
         if task.stack is None:
             return Known(None)
         return await observed(self._scm.fetch_pull(self._project, task.stack.pull))
+
+    async def has_news(self, seen: PullView) -> bool:
+        """Whether what a pull request in flight waits for is different by now: the checks of its head, or whether it
+        merges. What cannot be read now is found out at the next whole look."""
+        try:
+            if seen.pull.mergeable is None and await self._scm.fetch_pull(self._project, seen.pull.number) != seen.pull:
+                return True
+            if not has_open_checks(seen):
+                return False
+            return Known(await self._scm.list_checks(self._project, seen.pull.head_sha)) != seen.checks
+        except PortError:
+            return False
 
     async def _read_parts(self, task: Task, pull: Pull) -> PullView:
         scm, project = self._scm, self._project

@@ -7,9 +7,11 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView, Hold
+from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.run import RunView
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import ProjectWorld, TaskView
+from nightcrew.core.reason import Wait
 from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.memory import ProjectMemory
@@ -28,7 +30,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         if key.is_internal:
             views += _internal(memory, task, records, live)
             continue
-        nothing = Unknown(memory.problem or "it has not been read yet")
+        nothing = Unknown(memory.problem or memory.held or "it has not been read yet")
         claim = memory.claims.view(key.number, settings)
         sight = memory.sights.get(key, TaskSight(nothing, nothing, answered=False))
         views.append(
@@ -53,13 +55,18 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
             )
         )
     memory.board_problems = board_problems(settings, records)
-    base = Unknown(memory.problem or "not read yet") if memory.facts is None else Known(memory.facts.base_ref)
+    base = (
+        Unknown(memory.problem or memory.held or "not read yet")
+        if memory.facts is None
+        else Known(memory.facts.base_ref)
+    )
     return ProjectWorld(
         settings=settings,
         base_ref=base,
         tasks=tuple(views),
         candidates=memory.candidates,
         paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
+        short=_short(memory),
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
     )
@@ -90,6 +97,13 @@ def _internal(
             internal=internal,
         )
     ]
+
+
+def _short(memory: ProjectMemory) -> Wait | None:
+    now = memory.tempo.pace
+    if now.pace not in (Pace.STOPPED, Pace.CLOSED):
+        return None
+    return Wait("forge_limit", f"the forge's limit for it runs out: {now.words}", "It goes on by itself.", now.until_at)
 
 
 def _commands(
