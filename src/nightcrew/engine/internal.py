@@ -74,8 +74,8 @@ class InternalTracker:
             key = TaskKey(project, number)
             await self._store.change_internal(key, lambda stored: replace(stored, is_closed=not is_open))
 
-    async def fetch_login(self) -> str:
-        return await self._forge.fetch_login()
+    async def fetch_login(self, project: str = "") -> str:
+        return await self._forge.fetch_login(project)
 
     async def list_open_issues(self, project: str) -> tuple[Issue, ...]:
         return await self._forge.list_open_issues(project)

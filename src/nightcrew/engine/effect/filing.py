@@ -45,7 +45,7 @@ async def file_marked(means: Means, key: TaskKey, *, title: str, body: str, labe
     made_at = (await means.task(key)).created_at
 
     async def find() -> Issue | None:
-        login = await tracker.fetch_login()
+        login = await tracker.fetch_login(key.project)
         issues = await tracker.list_updated_issues(key.project, known_at=made_at - _OVERLAP)
         return next((one for one in issues if one.author == login and one.body.startswith(mark)), None)
 

@@ -139,10 +139,10 @@ class GitHubForge:
         return await issue.fetch(await self._api(project), project, number)
 
     async def list_blockers(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
-        return await dependency.list_blockers(self._api, project, number)
+        return await dependency.list_blockers(await self._api(project), project, number)
 
     async def list_children(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
-        return await dependency.list_children(self._api, project, number)
+        return await dependency.list_children(await self._api(project), project, number)
 
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         return await comment.list_all(await self._api(project), project, number)
