@@ -16,8 +16,8 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.quota import TokenStanding
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Block, Task

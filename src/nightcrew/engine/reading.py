@@ -12,8 +12,8 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.quota import TokenStanding
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import Budget, Settings
 from nightcrew.core.model.task import Task

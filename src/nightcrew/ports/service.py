@@ -10,8 +10,8 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.quota import TokenStanding
+from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.task import Task

@@ -260,7 +260,7 @@ class GitHubForge:
         return await checks.list_joined(await self._api(project), project, sha)
 
     async def rerun_check(self, project: str, check: Check) -> RerunAnswer:
-        return await rerun.rerun(self._api, project, check)
+        return await rerun.rerun(await self._api(project), project, check)
 
     async def post_status(self, project: str, sha: Sha, status: NewStatus) -> None:
         await statuses.post(await self._api(project), project, sha, status)
