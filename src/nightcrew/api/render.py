@@ -9,7 +9,6 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Route
@@ -27,7 +26,6 @@ from nightcrew.ports.service import (
     ServiceStatus,
     TaskDetail,
     TaskSummary,
-    WebhookStatus,
 )
 
 Json = dict[str, object]
@@ -161,58 +159,6 @@ def render_events(events: Sequence[Event]) -> Json:
     return {"events": [render_event(event) for event in events]}
 
 
-def render_status(status: ServiceStatus) -> Json:
-    return {
-        "version": status.version,
-        "running": status.running,
-        "paused": status.paused,
-        "started_at": render_moment(status.started_at),
-        "last_tick_at": render_moment(status.last_tick_at),
-        "next_tick_at": render_moment(status.next_tick_at),
-        "ticks": status.ticks,
-        "projects": [render_project(project) for project in status.projects],
-        "agents": [_agent(agent) for agent in status.agents],
-        "problems": list(status.problems),
-        "home": status.home,
-        "pid": status.pid,
-        "draining": status.draining,
-        "tokens": [_token(token) for token in status.tokens],
-        "webhook": _webhook(status.webhook),
-    }
-
-
-def _token(token: TokenStanding) -> Json:
-    return {
-        "forge": token.forge,
-        "source": token.source,
-        "pace": token.pace.value,
-        "purses": [
-            {
-                "resource": purse.resource,
-                "limit": purse.limit,
-                "left": purse.left,
-                "reset_at": render_moment(purse.reset_at),
-            }
-            for purse in token.purses
-        ],
-        "projects": token.projects,
-        "words": token.words,
-        "until_at": render_moment(token.until_at),
-    }
-
-
-def _webhook(webhook: WebhookStatus | None) -> Json | None:
-    if webhook is None:
-        return None
-    return {
-        "address": webhook.address,
-        "taken": webhook.taken,
-        "refused": webhook.refused,
-        "last_at": render_moment(webhook.last_at),
-        "problem": webhook.problem,
-    }
-
-
 def render_project(project: ProjectStatus) -> Json:
     return {
         "project": project.slug,
@@ -232,7 +178,7 @@ def render_answer(answer: Answer) -> Json:
     return {"changed": answer.changed, "words": answer.words, "data": render_plain(answer.data)}
 
 
-def _agent(agent: AgentStatus) -> Json:
+def render_agent(agent: AgentStatus) -> Json:
     return {
         "agent": agent.name,
         "adapter": agent.adapter,

@@ -4,13 +4,15 @@ from fastapi import APIRouter
 
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
-from nightcrew.api.render import Json, render_answer, render_status
+from nightcrew.api.render import Json, render_answer
+from nightcrew.api.status_render import render_status
+from nightcrew.api.status_schema import StatusBody
 from nightcrew.api.wiring import Port
 
 router = APIRouter(tags=["service"])
 
 
-@router.get("/status", response_model=schema.StatusBody, responses=describe_errors())
+@router.get("/status", response_model=StatusBody, responses=describe_errors())
 async def get_status(service: Port) -> Json:
     """How the service is: its ticks, projects, agents and problems."""
     return render_status(await service.status())

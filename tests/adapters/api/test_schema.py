@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from nightcrew.api import render, schema
+from nightcrew.api.status_render import render_status
+from nightcrew.api.status_schema import StatusBody
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import Sha
 from nightcrew.core.lifecycle import Status
@@ -105,9 +107,9 @@ _STATUS = ServiceStatus(
         (schema.RunDetailBody, render.render_run_detail(RunDetail(_FAILED, "prompt", "/folder"))),
         (schema.EventBody, render.render_event(_EVENT)),
         (schema.EventBody, render.render_event(Event("bus.gap", "", NOW))),
-        (schema.StatusBody, render.render_status(_STATUS)),
-        (schema.StatusBody, render.render_status(replace(_STATUS, webhook=WebhookStatus("http://x", 1, 2, NOW)))),
-        (schema.StatusBody, render.render_status(replace(_STATUS, tokens=(_TOKEN,)))),
+        (StatusBody, render_status(_STATUS)),
+        (StatusBody, render_status(replace(_STATUS, webhook=WebhookStatus("http://x", 1, 2, NOW)))),
+        (StatusBody, render_status(replace(_STATUS, tokens=(_TOKEN,)))),
         (schema.CooldownsBody, render.render_cooldowns(_STATUS.agents[0].cooldowns)),
         (schema.UnknownFailuresBody, render.render_unknown_failures([_ODD])),
         (schema.FlakesBody, render.render_flakes([Flake("a/b", "ci", "test_x", 2, NOW, NOW)])),
