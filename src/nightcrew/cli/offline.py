@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nightcrew.api import render
 from nightcrew.api.board_render import render_boards
+from nightcrew.api.status_render import render_status
 from nightcrew.cli.client import Json
 from nightcrew.cli.reader import Reader
 from nightcrew.core.ids import RunId, parse_task_key
@@ -28,7 +29,7 @@ class OfflineReader(Reader):
 
     def status(self) -> Json:
         async def ask(service: Service) -> Json:
-            return render.render_status(await service.status())
+            return render_status(await service.status())
 
         return self._ask(ask)
 
