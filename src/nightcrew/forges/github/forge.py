@@ -215,7 +215,7 @@ class GitHubForge:
         await pull.update(await self._api(project), project, number, title=title, body=body)
 
     async def set_pull_base(self, project: str, number: int, *, base_ref: str) -> None:
-        await pull.set_base(self._api, project, number, base_ref=base_ref)
+        await pull.set_base(await self._api(project), project, number, base_ref=base_ref)
 
     async def mark_ready(self, project: str, number: int) -> None:
         await pull.mark_ready(await self._api(project), project, number)
