@@ -16,7 +16,7 @@ import httpx
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.issue import Permission, Standing
 from nightcrew.core.model.pull import CheckState, Required, ReviewState
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.settings import ForgeSettings, MergeMethod
 from nightcrew.forges.github import GitHubForge, Token
 from nightcrew.forges.local.app import create_app
 from nightcrew.forges.local.forge import LocalForge
@@ -70,6 +70,10 @@ class Stage(Protocol):
 
     async def protect(self, branch: str, *, contexts: tuple[str, ...], approvals: int) -> None: ...
 
+    async def rule(self, *, methods: tuple[MergeMethod, ...] = tuple(MergeMethod), signatures: bool = False) -> None:
+        """A ruleset on the default branch."""
+        ...
+
 
 class FakeStage:
     def __init__(self) -> None:
@@ -117,6 +121,10 @@ class FakeStage:
 
     async def protect(self, branch: str, *, contexts: tuple[str, ...], approvals: int) -> None:
         self._fake.projects[PROJECT].required[branch] = Required(contexts, approvals)
+
+    async def rule(self, *, methods: tuple[MergeMethod, ...] = tuple(MergeMethod), signatures: bool = False) -> None:
+        rule = Required(signatures=signatures, methods=frozenset(methods))
+        self._fake.projects[PROJECT].required["trunk"] = rule
 
 
 class Judged(httpx.AsyncBaseTransport):
@@ -231,6 +239,10 @@ class LocalStage:
 
     async def protect(self, branch: str, *, contexts: tuple[str, ...], approvals: int) -> None:
         self.local.protect_branch(PROJECT, branch, contexts=contexts, approvals=approvals or None)
+
+    async def rule(self, *, methods: tuple[MergeMethod, ...] = tuple(MergeMethod), signatures: bool = False) -> None:
+        kinds = ("required_signatures",) if signatures else ()
+        self.local.add_rules(PROJECT, "rules", methods=[method.value for method in methods], kinds=kinds)
 
     async def _ask(self, login: str, method: str, path: str, body: object = None) -> Any:
         if login not in self._people:

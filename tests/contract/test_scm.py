@@ -8,6 +8,7 @@ from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Permission
 from nightcrew.core.model.pull import CheckState, Comparison, Merged, MergeRefused, Required, ReviewState
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
@@ -300,8 +301,7 @@ async def test_a_merge_is_refused_once_the_head_moved(stage):
     new = await stage.push("work", {"more.py": "2\n"})
     answer = await merge(stage, number, old)
     assert isinstance(answer, MergeRefused)
-    assert answer.head_moved
-    assert not answer.retryable
+    assert answer.kind is RefusalKind.HEAD_MOVED
     assert isinstance(await merge(stage, number, new), Merged)
 
 
@@ -310,14 +310,16 @@ async def test_a_closed_pull_request_is_not_merged(stage):
     await stage.forge.set_pull_open(PROJECT, number, is_open=False)
     answer = await merge(stage, number, sha)
     assert isinstance(answer, MergeRefused)
-    assert not answer.retryable
+    assert answer.kind is RefusalKind.CLOSED
 
 
 async def test_a_draft_is_not_merged(stage):
     sha = await stage.push("work", {"work.py": "1\n"})
     draft = await stage.forge.create_pull(PROJECT, NewPull("A change", "", "work", "trunk", draft=True))
     assert draft.is_draft
-    assert isinstance(await merge(stage, draft.number, sha), MergeRefused)
+    answer = await merge(stage, draft.number, sha)
+    assert isinstance(answer, MergeRefused)
+    assert answer.kind is RefusalKind.DRAFT
 
 
 @pytest.mark.case("C181")
@@ -327,13 +329,36 @@ async def test_what_is_demanded_is_demanded(stage):
     number, sha = await opened(stage)
     answer = await merge(stage, number, sha)
     assert isinstance(answer, MergeRefused)
-    assert answer.why
+    assert answer.kind in (RefusalKind.CHECKS, RefusalKind.REVIEW)
     await stage.check(sha, "ci", CheckState.SUCCESS)
     answer = await merge(stage, number, sha)
     assert isinstance(answer, MergeRefused)
     assert "approving review" in answer.why
+    assert answer.kind is RefusalKind.REVIEW
     await stage.review(number, author="ada", state=ReviewState.APPROVED, sha=sha, body="")
     assert isinstance(await merge(stage, number, sha), Merged)
+
+
+@pytest.mark.parametrize("method", MergeMethod)
+async def test_ways_of_merging_that_a_rule_leaves(stage, method):
+    (other,) = {MergeMethod.MERGE: (MergeMethod.SQUASH,)}.get(method, (MergeMethod.MERGE,))
+    await stage.rule(methods=(method,))
+    required = await stage.forge.fetch_required(PROJECT, "trunk")
+    assert required == Required(methods=frozenset({method}))
+    number, sha = await opened(stage)
+    answer = await merge(stage, number, sha, method=other)
+    assert isinstance(answer, MergeRefused)
+    assert answer.kind is RefusalKind.METHOD
+    assert isinstance(await merge(stage, number, sha, method=method), Merged)
+
+
+async def test_signatures_that_a_rule_demands(stage):
+    await stage.rule(signatures=True)
+    assert await stage.forge.fetch_required(PROJECT, "trunk") == Required(signatures=True)
+    number, sha = await opened(stage)
+    answer = await merge(stage, number, sha)
+    assert isinstance(answer, MergeRefused)
+    assert answer.kind is RefusalKind.SIGNATURE
 
 
 @pytest.mark.case("C183")

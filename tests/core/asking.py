@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nightcrew.core.actions import Action, MoveStatus, RunChecks, TellPerson
+from nightcrew.core.actions import Action, MoveStatus, NoteHoldup, RunChecks, TellPerson
 from nightcrew.core.decide import decide
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.task import Block
@@ -24,7 +24,8 @@ def step(view: TaskView, **world: Any) -> Action:
 def wait(view: TaskView, **world: Any) -> Wait:
     """Why it waits, with nothing done but checks beside it."""
     decision = decide(a_world(view, **world))
-    assert not [action for action in decision.actions if not isinstance(action, TellPerson | RunChecks)]
+    beside = TellPerson | RunChecks | NoteHoldup
+    assert not [action for action in decision.actions if not isinstance(action, beside)]
     return decision.waits[view.task.key]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, Required
-from nightcrew.core.model.settings import MergeSettings
+from nightcrew.core.model.settings import MergeMethod, MergeSettings
 from nightcrew.core.policy.merging import GateView
 from tests.core.build import (
     a_check,
@@ -46,6 +46,14 @@ def a_gate_view(
 
 def required(*names: str, approvals: int = 0, queue: bool = False) -> dict[str, Any]:
     return {"required": Known(Required(names, approvals, queue))}
+
+
+def methods(*left: MergeMethod) -> dict[str, Any]:
+    return {"required": Known(Required(methods=frozenset(left)))}
+
+
+def signed() -> dict[str, Any]:
+    return {"required": Known(Required(signatures=True))}
 
 
 def checks(*pairs: tuple[str, CheckState] | tuple[str, CheckState, str]) -> Known[Any]:

@@ -9,7 +9,7 @@ import pytest
 from nightcrew.core.known import Known
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeStrategy
+from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, MergeStrategy
 from nightcrew.core.model.task import Stack
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, GateView, Truth, evaluate
@@ -20,7 +20,7 @@ from tests.core.build import (
     a_sha,
     a_verdict,
 )
-from tests.core.gate import F, K, N, P, S, a_gate_view, checks, required, reviews
+from tests.core.gate import F, K, N, P, S, a_gate_view, checks, methods, required, reviews, signed
 
 ASKS, APPROVES = ReviewState.CHANGES_REQUESTED, ReviewState.APPROVED
 CODEOWNED = Known((".github/workflows/ci.yml",))
@@ -124,6 +124,13 @@ ROWS = (
     no("approval dismissed", merging.has_required_approvals, "approvals",
        parts={**required(approvals=1), **reviews(a_review(), a_review(state=ReviewState.DISMISSED))}),
     no("merge queue", merging.needs_no_queue, "queue", parts=required(queue=True)),
+    no("method switched off", merging.has_allowed_method, "method", parts=methods(MergeMethod.MERGE)),
+    no("nor the one to fall back on", merging.has_allowed_method, "method",
+       parts=methods(MergeMethod.MERGE), merge={"fallback": (MergeMethod.REBASE,)}),
+    no("commits without a signature", merging.has_signatures, "signatures",
+       parts={**signed(), "unsigned": Known(2)}, pull={"mergeable_state": "draft"}),
+    unknown("signed or not is unknown", merging.has_signatures, "signatures",
+            parts={**signed(), "unsigned": UNKNOWN}, pull={"mergeable_state": "draft"}),
     no("draft", merging.is_not_draft, "draft", "C180", pull={"is_draft": True}),
     no("draft, and the forge says so", merging.is_not_draft, "draft", "C180",
        pull={"is_draft": True, "mergeable_state": "draft"}),
@@ -206,6 +213,8 @@ def test_the_gate_asks_exactly_these():
         "has_no_objection",
         "has_required_approvals",
         "needs_no_queue",
+        "has_allowed_method",
+        "has_signatures",
         "is_not_draft",
         "is_not_held",
         "is_mergeable",
@@ -220,7 +229,7 @@ def test_the_gate_asks_exactly_these():
 @pytest.mark.parametrize(
     ("part", "codes"),
     [
-        ("required", {"checks", "approvals", "queue"}),
+        ("required", {"checks", "approvals", "queue", "method", "signatures"}),
         ("reviews", {"objection", "approvals"}),
     ],
 )
@@ -279,6 +288,13 @@ OPEN = {
     "asked in a review not yet sent": a_gate_view(parts=reviews(a_review(state=ReviewState.PENDING))),
     "approved as demanded": a_gate_view(
         parts={**required(approvals=2), **reviews(a_review(), a_review("pete"))}
+    ),
+    "another method is allowed, and the settings fall back on it": a_gate_view(
+        parts=methods(MergeMethod.REBASE), merge={"fallback": (MergeMethod.MERGE, MergeMethod.REBASE)}
+    ),
+    "signed as demanded": a_gate_view(parts=signed()),
+    "the forge signs what it squashes, and says that it merges": a_gate_view(
+        parts={**signed(), "unsigned": Known(1)}
     ),
     "protected, approved on this head": a_gate_view(parts={"paths": CODEOWNED, **reviews(a_review())}),
     "protected, word given": a_gate_view(parts={"paths": CODEOWNED}, task={"approved_sha": HEAD}),

@@ -9,6 +9,7 @@ from nightcrew.core.actions import Done, OutcomeOpen, Refused
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, MergeAnswer, MergeRefused, Required, ReviewState
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, ProjectSettings
 from nightcrew.engine.act import UNKNOWN_PAUSE_S
@@ -93,7 +94,7 @@ async def test_a_base_that_was_modified_is_tried_again(tmp_path):
     stage = Stage(tmp_path)
     key, _ = await in_review(stage)
     words = "Base branch was modified. Review and try the merge again."
-    StubbornMerges(stage, MergeRefused(words, retryable=True))
+    StubbornMerges(stage, MergeRefused(words, RefusalKind.RACE))
     stage.ci()
     await stage.later()
     assert stage.wait(key).code == "retrying"
@@ -107,7 +108,7 @@ async def test_a_base_that_was_modified_is_tried_again(tmp_path):
 async def test_a_head_that_moved_at_the_forge_is_refused_and_reviewed_anew(tmp_path):
     stage = Stage(tmp_path)
     key, merge = await in_review(stage)
-    StubbornMerges(stage, MergeRefused("Head branch was modified.", head_moved=True))
+    StubbornMerges(stage, MergeRefused("Head branch was modified.", RefusalKind.HEAD_MOVED))
     stage.ci()
     outcome = await stage.act(merge)
     assert isinstance(outcome, Refused)

@@ -9,7 +9,10 @@ from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.ids import Sha
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.pull import CheckState, MergeRefused
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.run import Role
+from nightcrew.core.policy.refusing import MOST_TRIES, PAUSES_S
+from nightcrew.core.render import MARK
 from tests.engine.approved import in_review
 from tests.engine.part import PROJECT
 from tests.engine.stage import Stage
@@ -68,19 +71,21 @@ async def test_m4_a_head_that_ci_has_not_said_a_word_about_is_not_green(tmp_path
 
 
 REFUSALS = {
-    "a branch that changed meanwhile": MergeRefused("Base branch was modified.", retryable=True),
-    "a rule that wants a person": MergeRefused("At least 1 approving review is required by reviewers."),
-    "a method that is off": MergeRefused("Merge commits are not allowed on this repository."),
-    "a queue": MergeRefused("Changes must be made through the merge queue"),
-    "a conflict": MergeRefused("Pull Request is not mergeable"),
-    "a moved head": MergeRefused("Head branch was modified. Review and try the merge again.", head_moved=True),
+    "a branch that changed meanwhile": MergeRefused("Base branch was modified.", RefusalKind.RACE),
+    "a rule that wants a person": MergeRefused(
+        "At least 1 approving review is required by reviewers.", RefusalKind.REVIEW
+    ),
+    "a method that is off": MergeRefused("Merge commits are not allowed on this repository.", RefusalKind.METHOD),
+    "a queue": MergeRefused("Changes must be made through the merge queue", RefusalKind.QUEUE),
+    "a conflict": MergeRefused("Pull Request is not mergeable", RefusalKind.CONFLICT),
+    "a moved head": MergeRefused("Head branch was modified. Review and try the merge again.", RefusalKind.HEAD_MOVED),
 }
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-async def test_m8_a_refusal_is_said_and_tried_again_later_and_later(tmp_path, name):
+async def test_m8_a_refusal_is_said_once_and_tried_again_a_bounded_number_of_times(tmp_path, name):
     stage = Stage(tmp_path)
-    key, _ = await in_review(stage)
+    key, merge = await in_review(stage)
     stage.ci()
     count = 0
 
@@ -91,15 +96,24 @@ async def test_m8_a_refusal_is_said_and_tried_again_later_and_later(tmp_path, na
 
     stage.forge.instead["merge_pull"] = refuse
     await stage.later()
-    assert REFUSALS[name].why in stage.wait(key).words
-    assert stage.wait(key).until_at is not None
-    await stage.awake(3600)
-    assert 3 < count < 16, "without the growing pause it would be asked at each of 80 looks"
-    assert stage.task(key).status is Status.IN_REVIEW
+    assert REFUSALS[name].why.rstrip(".") in stage.wait(key).words
+    await stage.awake(14 * 3600)
+    passes, people = REFUSALS[name].kind.passes, REFUSALS[name].kind.is_for_people
+    assert count == (MOST_TRIES if passes else len(PAUSES_S) + 1)
+    assert stage.task(key).status is (Status.IN_REVIEW if people else Status.BLOCKED)
+    if not people:
+        assert stage.block(key).code == "merge_refused"
+        assert REFUSALS[name].why.rstrip(".") in stage.block(key).words
+    assert len(stage.runs(key, Role.AUTHOR)) == 1, "no agent can mend that"
+    notes = [body for body in stage.comments(replace(key, number=merge.pull)) if MARK in body]
+    assert len(notes) <= 1, "one note, edited in place"
     assert stage.issue(key).is_open
     del stage.forge.instead["merge_pull"]
-    await stage.later(700)
-    assert stage.task(key).status is Status.DONE
+    stage.forge.add_check(PROJECT, merge.head_sha, "again", CheckState.SUCCESS)
+    if passes:
+        await stage.facade.unblock_task(key)
+    await stage.later()
+    assert stage.task(key).status is Status.DONE, "once what is seen has changed, or a person says so"
 
 
 async def test_m9_nothing_is_closed_or_removed_before_the_merge_is_on_the_fetched_base(tmp_path):

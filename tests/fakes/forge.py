@@ -25,6 +25,7 @@ from nightcrew.core.model.pull import (
     Review,
     ReviewState,
 )  # fmt: skip
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
@@ -338,10 +339,10 @@ class FakeForge(ForgeState):
             if pull.is_merged and pull.head_sha == sha and pull.merge_commit_sha is not None:
                 return Merged(pull.merge_commit_sha)
             if pull.head_sha != sha:
-                return MergeRefused("Head branch was modified. Review and try the merge again.", head_moved=True)
-            refusal = self._refusal(repo, thread, pull)
-            if refusal:
-                return MergeRefused(refusal)
+                return MergeRefused("Head branch was modified. Review and try the merge again.", RefusalKind.HEAD_MOVED)
+            refused = self._refusal(repo, thread, pull, method)
+            if refused is not None:
+                return refused
             parents = (pull.base_sha, sha) if method is MergeMethod.MERGE else (pull.base_sha,)
             new = repo.ancestors(sha) - repo.ancestors(pull.base_sha)
             paths = tuple(sorted({path for commit in new for path in repo.commits[commit].paths}))

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.issue import Comment, Issue, Permission, Standing
-from nightcrew.core.model.pull import Check, CheckState, Pull, Remark, Required, Review, ReviewState
+from nightcrew.core.model.pull import Check, CheckState, MergeRefused, Pull, Remark, Required, Review, ReviewState
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.clock import Clock
@@ -291,19 +292,30 @@ class ForgeState:
         fitting = [pull for pull in seen if pull.head_ref == head_ref and base_ref in ("", pull.base_ref)]
         return max(fitting, key=lambda pull: (pull.is_open, pull.number), default=None)
 
-    def _refusal(self, project: Project, thread: Thread, pull: Pull) -> str:
-        if not pull.is_open or pull.is_draft or thread.conflicts:
-            return "Pull Request is not mergeable"
+    def _refusal(self, project: Project, thread: Thread, pull: Pull, method: MergeMethod) -> MergeRefused | None:
+        if not pull.is_open:
+            return MergeRefused("Pull Request is not mergeable: the pull request is closed", RefusalKind.CLOSED)
+        if pull.is_draft:
+            return MergeRefused("Pull Request is still a draft", RefusalKind.DRAFT)
+        if thread.conflicts:
+            return MergeRefused("Pull Request is not mergeable", RefusalKind.CONFLICT)
         required = project.required.get(pull.base_ref, Required())
+        if method not in project.repository.merge_methods & required.methods:
+            words = f"{method.value.title()} merges are not allowed on this repository."
+            return MergeRefused(words, RefusalKind.METHOD)
+        if required.signatures:
+            # Nothing that is committed here bears one.
+            return MergeRefused("Commits must have verified signatures.", RefusalKind.SIGNATURE)
         told = [*project.runs.get(pull.head_sha, []), *project.statuses.get(pull.head_sha, {}).values()]
         states = {check.name: check.state for check in told}
         for context in required.contexts:
             if context not in states or not states[context].satisfies:
-                return f'Required status check "{context}" is expected.'
+                return MergeRefused(f'Required status check "{context}" is expected.', RefusalKind.CHECKS)
         approvals = {review.author for review in thread.reviews if review.state is ReviewState.APPROVED}
         if len(approvals) < required.approvals:
-            return f"At least {required.approvals} approving review is required by reviewers with write access."
-        return ""
+            words = f"At least {required.approvals} approving review is required by reviewers with write access."
+            return MergeRefused(words, RefusalKind.REVIEW)
+        return None
 
     def _commit(self, project: Project, parents: tuple[Sha, ...], paths: tuple[str, ...], *, message: str = "") -> Sha:
         sha = Sha(hashlib.sha1(f"{project.repository.slug} {self._id()}".encode()).hexdigest())

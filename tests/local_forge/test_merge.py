@@ -238,3 +238,45 @@ async def test_stale_approvals_are_dismissed_by_a_push_where_the_rule_says_so(wo
     clone.commit("Two", {"a.txt": "b"}, branch="feature")
     assert [r["state"] for r in (await world.octo.get(f"{REPO}/pulls/1/reviews")).json()] == ["DISMISSED"]
     assert "approving review" in await refusal(world)
+
+
+async def test_rules_about_how_it_is_merged(world: World):
+    pull = await ready(world)
+    world.forge.add_rules("octo/demo", "how", methods=["squash"])
+    assert await refusal(world, merge_method="merge") == "Merge method merge merging is not allowed on this branch."
+    world.forge.protect_branch("octo/demo", "main", switches=["required_linear_history"])
+    classic = (await world.octo.get(f"{REPO}/branches/main/protection")).json()
+    assert classic["required_linear_history"] == {"enabled": True}
+    assert classic["required_signatures"]["enabled"] is False
+    assert (await merge(world, sha=pull["head"]["sha"], merge_method="squash")).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["protection", "ruleset"])
+async def test_unsigned_commits_where_signed_ones_are_demanded(world: World, kind: str):
+    if kind == "protection":
+        world.forge.protect_branch("octo/demo", "main", switches=["required_signatures"])
+    else:
+        world.forge.add_rules("octo/demo", "signed", kinds=["required_signatures"])
+    pull = await ready(world)
+    assert pull["mergeable_state"] == "blocked"
+    assert await refusal(world) == "Commits must have verified signatures."
+
+
+async def test_a_branch_that_is_renamed_takes_its_pull_requests_along(world: World):
+    world.forge.protect_branch("octo/demo", "main", contexts=["ci"])
+    await ready(world)
+    await world.forge.rename_branch("octo/demo", "main", "trunk")
+    pull = (await world.octo.get(f"{REPO}/pulls/1")).json()
+    assert (pull["state"], pull["base"]["ref"]) == ("open", "trunk")
+    assert (await world.octo.get(REPO)).json()["default_branch"] == "trunk"
+    assert (await world.octo.get(f"{REPO}/git/ref/heads/main")).status_code == 404
+    assert (await world.octo.get(f"{REPO}/branches/trunk")).json()["protected"] is True
+
+
+async def test_a_base_that_is_deleted_closes_what_goes_into_it(world: World):
+    clone = world.clone()
+    clone.commit("Release", {"r.txt": "r"}, branch="release")
+    clone.commit("feature", {"f.txt": "f"}, branch="feature")
+    await world.pull("feature", base="release")
+    assert (await world.octo.delete(f"{REPO}/git/refs/heads/release")).status_code == 204
+    assert (await world.octo.get(f"{REPO}/pulls/1")).json()["state"] == "closed"

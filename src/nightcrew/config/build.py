@@ -105,6 +105,8 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
             mode=keys.merge.mode,
             strategy=keys.merge.strategy,
             method=keys.merge.method,
+            fallback=keys.merge.fallback,
+            checks_limit_s=keys.merge.checks_limit,
             update=keys.merge.update,
             allow_without_ci=keys.merge.allow_without_ci,
             required_checks=keys.merge.required_checks,

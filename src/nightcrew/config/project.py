@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from nightcrew.config.board import BoardKeys
 from nightcrew.config.reaction import ReactionKeys
@@ -27,6 +27,7 @@ from nightcrew.config.value import (
     Truth,
     bad_value,
     key,
+    listed,
 )
 from nightcrew.core.model.settings import (
     CheckCommand,
@@ -59,6 +60,11 @@ _DAY_S = 86_400
 _CHARACTERS: dict[str, Any] = {"ge": 0, "le": 400_000}
 
 
+Methods = Annotated[
+    tuple[MergeMethod, ...], BeforeValidator(listed, json_schema_input_type=MergeMethod | list[MergeMethod])
+]
+
+
 class MergeKeys(Section):
     """When and how a pull request is merged. `merge: ask` is short for `merge: {mode: ask}`."""
 
@@ -70,6 +76,16 @@ class MergeKeys(Section):
         _MERGE.strategy,
     )
     method: MergeMethod = key("How the forge merges.", _MERGE.method)
+    fallback: Methods = key(
+        "Other ways to merge, the first that the repository allows, where it does not allow `method`. Empty: it waits.",
+        _MERGE.fallback,
+    )
+    checks_limit: Duration = key(
+        "How long the checks of one head may pend before the task is blocked; 0: for ever.",
+        _MERGE.checks_limit_s,
+        ge=0,
+        le=30 * _DAY_S,
+    )
     update: UpdateMethod = key(
         "How the base is brought into a branch that is behind or in conflict; after `merge` nothing has to be forced.",
         _MERGE.update,

@@ -161,6 +161,8 @@ def _project(project: ProjectSettings) -> dict[str, object]:
             "mode": merge.mode.value,
             "strategy": merge.strategy.value,
             "method": merge.method.value,
+            "fallback": [method.value for method in merge.fallback],
+            "checks_limit": render_duration(merge.checks_limit_s),
             "update": merge.update.value,
             "allow_without_ci": merge.allow_without_ci,
             "required_checks": list(merge.required_checks),

@@ -70,7 +70,7 @@ def _truth(value: object) -> object:
     return text in (True, "true")
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -219,35 +219,33 @@ Count = Annotated[int, BeforeValidator(_whole)]
 Truth = Annotated[bool, BeforeValidator(_truth)]
 Text = Annotated[str, AfterValidator(_no_nul), StringConstraints(max_length=50_000)]
 OneLine = Annotated[str, AfterValidator(_one_line), StringConstraints(max_length=500)]
-Lines = Annotated[tuple[OneLine, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Lines = Annotated[tuple[OneLine, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Word = Annotated[str, AfterValidator(_no_nul), StringConstraints(max_length=5_000)]
 Words = Annotated[tuple[Word, ...], BeforeValidator(_argv, json_schema_input_type=str | list[str])]
 Command = Annotated[Words, AfterValidator(_not_empty)]
 Slug = Annotated[str, AfterValidator(_slug)]
 InsidePath = Annotated[OneLine, AfterValidator(_inside)]
-InsidePaths = Annotated[tuple[InsidePath, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+InsidePaths = Annotated[tuple[InsidePath, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Folder = Annotated[Text, AfterValidator(_folder)]
-Folders = Annotated[tuple[Folder, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Folders = Annotated[tuple[Folder, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Host = Annotated[str, _matching(_HOST, "is not the name of a host; write `api.example.com` or `host:port`")]
-Hosts = Annotated[tuple[Host, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Hosts = Annotated[tuple[Host, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Url = Annotated[str, AfterValidator(_url)]
 Listen = Annotated[str, AfterValidator(_listen)]
 Address = Annotated[str, AfterValidator(_address)]
 AgentName = Annotated[str, _matching(_AGENT, "is not a name: small letters, digits, - and _, at most 31")]
 ForgeName = Annotated[str, _matching(_AGENT, "is not a name: small letters, digits, - and _, at most 31")]
 ModelName = Annotated[str, _matching(_MODEL, "is not the name of a model")]
-Models = Annotated[tuple[ModelName, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Models = Annotated[tuple[ModelName, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Ref = Annotated[str, _matching(_REF, "is not the name of a branch")]
 Trailer = Annotated[OneLine, _matching(_TRAILER, "is not a trailer; write `Name: value`")]
-Trailers = Annotated[tuple[Trailer, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Trailers = Annotated[tuple[Trailer, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 CheckName = Annotated[str, AfterValidator(_check_name)]
 Variable = Annotated[str, AfterValidator(_variable)]
 VariableValue = Annotated[str, AfterValidator(_variable_value)]
 TokenReference = Annotated[str, AfterValidator(_token)]
 """Where a forge's token is. The token itself is refused: this file is shown, copied and kept."""
-TokenReferences = Annotated[
-    tuple[TokenReference, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
-]
+TokenReferences = Annotated[tuple[TokenReference, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 
 
 def key(words: str, default: Any = ..., *, reload: str = "live", **bounds: Any) -> Any:

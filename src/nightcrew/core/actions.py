@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from nightcrew.core.action.board import SyncBoard
 from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
-from nightcrew.core.action.person import AnswerCommand, PassComments, TellPerson
+from nightcrew.core.action.person import AnswerCommand, PassComments, SoundAlarm, TellPerson
 from nightcrew.core.action.pull import (
     AnswerFeedback,
+    FollowBase,
     MergePull,
+    NoteHoldup,
     NoteReaction,
     PostVerdict,
     PublishWork,
@@ -36,8 +38,10 @@ __all__ = [
     "CollectRun",
     "Done",
     "FinishTask",
+    "FollowBase",
     "MergePull",
     "MoveStatus",
+    "NoteHoldup",
     "NoteReaction",
     "OutcomeOpen",
     "PassComments",
@@ -53,6 +57,7 @@ __all__ = [
     "RunChecks",
     "SettleLabels",
     "SettleReruns",
+    "SoundAlarm",
     "StartRun",
     "StopRun",
     "SyncBoard",
@@ -88,6 +93,9 @@ Action = (
     | AnswerFeedback
     | RerunChecks
     | SettleReruns
+    | FollowBase
+    | SoundAlarm
+    | NoteHoldup
 )
 
 

@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     AdoptIssue,
     AnswerCommand,
     MergePull,
+    NoteHoldup,
     PassComments,
     RecordRoute,
     RunChecks,
@@ -38,6 +39,7 @@ from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
 from nightcrew.core.stage import Allowance, Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.alarm import sound_alarm
 from nightcrew.core.step.asked import follow_command
 from nightcrew.core.step.blocked import step_blocked
 from nightcrew.core.step.hand import follow_hand
@@ -98,10 +100,12 @@ def decide(world: World) -> Decision:
             waits[key] = stage.wait
         actions += chosen
     for name in sorted(world.projects):
+        project = world.projects[name]
         beside = (
-            *_intake(world, world.projects[name]),
-            *_pass_comments(world, world.projects[name]),
+            *_intake(world, project),
+            *_pass_comments(world, project),
             *_board(world, name),
+            *sound_alarm(project),
         )
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
@@ -109,7 +113,7 @@ def decide(world: World) -> Decision:
 
 def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
-    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard)
+    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup)
 
 
 def allocate(world: World) -> Allowance:

@@ -22,8 +22,10 @@ from nightcrew.core.actions import (
     CollectRun,
     Done,
     FinishTask,
+    FollowBase,
     MergePull,
     MoveStatus,
+    NoteHoldup,
     NoteReaction,
     OutcomeOpen,
     PassComments,
@@ -37,6 +39,7 @@ from nightcrew.core.actions import (
     RunChecks,
     SettleLabels,
     SettleReruns,
+    SoundAlarm,
     StartRun,
     StopRun,
     SyncBoard,
@@ -55,6 +58,7 @@ from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim
 from nightcrew.engine.effect.collect import collect_run, stop_run
 from nightcrew.engine.effect.command import answer_command, pass_comments
 from nightcrew.engine.effect.finish import finish_task
+from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
@@ -136,6 +140,12 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await settle_reruns(means, action)
         case NoteReaction():
             return await note_reaction(means, action)
+        case NoteHoldup():
+            return await note_holdup(means, action)
+        case FollowBase():
+            return await follow_base(means, action)
+        case SoundAlarm():
+            return await sound_alarm(means, action)
         case _:
             assert_never(action)
 

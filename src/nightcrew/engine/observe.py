@@ -27,7 +27,7 @@ from nightcrew.engine.view.memory import ProjectMemory
 from nightcrew.engine.view.model_list import parse_lists
 from nightcrew.engine.view.probe import Probes
 from nightcrew.engine.view.project import ProjectReader
-from nightcrew.engine.view.pull import PullReader
+from nightcrew.engine.view.pull import Asked, PullReader
 from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
@@ -156,6 +156,11 @@ class Observer:
         short = [f"{one.forge}, {one.source}: {one.words}" for one in self.standings() if one.words]
         return (*found, *short)
 
+    def forget_repository(self, slug: str) -> None:
+        """What is known of a repository's own settings was found to be out of date."""
+        if slug in self._projects:
+            self._projects[slug].reader.forget()
+
     def pulls_of(self, slug: str) -> PullReader:
         return self._get(slug).pulls
 
@@ -244,10 +249,11 @@ class Observer:
         ports, project = self._ports, self._settings.projects[slug]
         forge = ports.forge_of(self._settings, slug)
         issues = IssueView(forge.tracker, ports.clock, slug)
+        reader = ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project)
         return ProjectMemory(
             configured=project,
             claims=ClaimBook(ports.claims, forge.scm, ports.clock, slug, ports.machine),
-            reader=ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project),
+            reader=reader,
             issues=issues,
             comments=CommentView(forge.tracker, issues, slug),
             needs=DependencyView(forge.tracker, issues, ports.clock, slug, find_project=self._find_tracker),
@@ -256,7 +262,10 @@ class Observer:
                 ports.workspace,
                 ports.store,
                 slug,
-                may_write=issues.may_write,
-                wants_base=lambda: self.project_settings(slug).merge.strategy is MergeStrategy.UPDATE,
+                asked=Asked(
+                    issues.may_write,
+                    wants_base=lambda: self.project_settings(slug).merge.strategy is MergeStrategy.UPDATE,
+                    methods=reader.merge_methods,
+                ),
             ),
         )

@@ -27,7 +27,7 @@ from nightcrew.engine.board import list_boards
 from nightcrew.engine.cooldown import list_cooldowns
 from nightcrew.engine.runlog import Mask, RenderLine, read_piece
 from nightcrew.engine.view.model_list import PREFIX, parse_lists
-from nightcrew.engine.view.record import PAUSED
+from nightcrew.engine.view.record import ALARM, PAUSED
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import (
     AgentStatus,
@@ -74,6 +74,11 @@ class Show:
     mask: Mask
 
 
+def _alarms(values: Mapping[str, str]) -> list[str]:
+    """Bases that are red by themselves, by project."""
+    return [f"{name.removeprefix(ALARM + '.')}: {words}" for name, words in values.items() if words]
+
+
 class Reader:
     """Implements the reading half of `ports.service.Service`. `settings` gives those that are in force."""
 
@@ -115,7 +120,7 @@ class Reader:
             ticks=sight.ticks,
             projects=tuple(projects),
             agents=await self._agents(runs, sight),
-            problems=sight.problems,
+            problems=(*sight.problems, *_alarms(await self._store.load_values(ALARM))),
             home=str(self._home),
             pid=sight.pid,
             draining=sight.draining,

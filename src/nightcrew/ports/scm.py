@@ -163,7 +163,8 @@ class Scm(Protocol):
     async def merge_pull(
         self, project: str, number: int, *, sha: Sha, method: MergeMethod, title: str, message: str
     ) -> MergeAnswer:
-        """Merge, pinned to `sha`. OutcomeUnknown after a lost answer: read the pull request back."""
+        """Merge, pinned to `sha`. Every refusal but for want of rights (Denied) is an answer, its kind told.
+        OutcomeUnknown after a lost answer: read the pull request back."""
         ...
 
     async def find_branch(self, project: str, branch: str) -> Sha | None:

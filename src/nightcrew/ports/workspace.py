@@ -46,12 +46,14 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit of base..head. `agents` are those named by Nightcrew's trailer or author on it."""
+    """One commit of base..head. `agents` are those named by Nightcrew's trailer or author on it; `is_signed`: it bears
+    a signature, of which nobody has asked whether it is good."""
 
     sha: Sha
     subject: str
     author: str
     agents: frozenset[str]
+    is_signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.holdup import Holdup
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.task import BaseConflict, Block, Stack, Task
 from nightcrew.ports.store import Change
@@ -164,6 +165,7 @@ def _render(task: Task) -> dict[str, Value]:
         "conflict": render_optional_json(task.conflict),
         "waived": task.waived,
         "stack": render_optional_json(task.stack),
+        "holdups": render_json(task.holdups),
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -200,6 +202,7 @@ def _parse(row: Row) -> Task:
         conflict=parse_optional_json(BaseConflict, row["conflict"]),
         waived=bool(row["waived"]),
         stack=parse_optional_json(Stack, row["stack"]),
+        holdups=parse_json(tuple[Holdup, ...], row["holdups"]),
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

@@ -24,13 +24,30 @@ async def list_commits(repository: Repository, *, base: Sha, head: Sha, emails: 
         "log", "-z", "--reverse", "--topo-order", f"--format={_FORMAT}", f"{base}..{head}", "--"
     )
     parts = done.text.split("\0")
+    signed = await _find_signed(repository, parts[::_FIELDS])
     commits = []
     for index in range(0, len(parts) - _FIELDS + 1, _FIELDS):
         sha, subject, author, email, trailers = parts[index : index + _FIELDS]
         named = {name.strip() for name in trailers.split("\x1f") if name.strip()}
         named |= {agent for pattern in emails if (agent := _match(pattern, email))}
-        commits.append(Commit(Sha(sha), subject, f"{author} <{email}>", frozenset(named)))
+        commits.append(Commit(Sha(sha), subject, f"{author} <{email}>", frozenset(named), sha in signed))
     return tuple(commits)
+
+
+async def _find_signed(repository: Repository, shas: Sequence[str]) -> frozenset[str]:
+    """Those of the commits that bear a signature, of whatever kind. Git is not asked whether it is good: that would
+    start other programs."""
+    wanted = "".join(f"{sha}\n" for sha in shas if parse_object_id(sha) == sha)
+    raw = (await repository.run("cat-file", "--batch", stdin=wanted.encode())).stdout if wanted else b""
+    found, at = set(), 0
+    while (end := raw.find(b"\n", at)) > 0:
+        sha, kind, size = raw[at:end].split(b" ")
+        text = raw[end + 1 : end + 1 + int(size)]
+        headers = text.partition(b"\n\n")[0]
+        if kind == b"commit" and (b"\ngpgsig " in headers or b"\ngpgsig-sha256 " in headers):
+            found.add(sha.decode("ascii"))
+        at = end + 1 + int(size) + 1
+    return frozenset(found)
 
 
 def _match(pattern: str, email: str) -> str:

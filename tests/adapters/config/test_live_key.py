@@ -52,7 +52,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         2.5,
         "127.0.0.1:7701",
     ),
-    "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"], [12], ["file:token"]),
+    "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"], [12], ["file:token"], ["rebase"]),
     "mapping": ({"simple": ["sample"]}, {"SAMPLE": "value"}, {"max_turns": 5}),
     "section": (),
 }

@@ -8,6 +8,7 @@ import pytest
 from nightcrew.core.errors import Conflict, Denied, Missing, OutcomeUnknown, Unavailable
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import Check, CheckState, Merged, MergeRefused
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import GitHubForge
@@ -140,7 +141,7 @@ async def test_a_base_that_moves_meanwhile_is_to_be_tried_again(stage):
     stage.local.faults.arm("base_moved", method="PUT")
     answer = await stage.client.merge_pull(PROJECT, number, sha=sha, method=MergeMethod.SQUASH, title="t", message="m")
     assert isinstance(answer, MergeRefused)
-    assert answer.retryable
+    assert answer.kind is RefusalKind.RACE
 
 
 async def test_a_conflict_is_told_by_git(stage):
@@ -153,7 +154,7 @@ async def test_a_conflict_is_told_by_git(stage):
         PROJECT, number, sha=pull.head_sha, method=MergeMethod.SQUASH, title="t", message="m"
     )
     assert isinstance(answer, MergeRefused)
-    assert not answer.retryable
+    assert answer.kind is RefusalKind.CONFLICT
 
 
 async def test_mergeability_that_is_not_known_yet(stage):

@@ -6,6 +6,7 @@ import pytest
 from nightcrew.core.errors import Denied, OutcomeUnknown
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import Merged, MergeRefused
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.settings import MergeMethod
 from tests.adapters.github.stage import HEAD, MERGED, OTHER, Breaking, Reply, Script, forge_over, pull_json
 
@@ -44,7 +45,7 @@ async def test_409_with_the_same_head_is_to_be_tried_again():
     async with forge_over(script) as forge:
         answer = await merge(forge)
     assert isinstance(answer, MergeRefused)
-    assert (answer.retryable, answer.head_moved) == (True, False)
+    assert answer.kind is RefusalKind.RACE
 
 
 @pytest.mark.case("C166")
@@ -56,27 +57,37 @@ async def test_a_moved_head_voids_the_merge_whatever_the_words(status):
     async with forge_over(script) as forge:
         answer = await merge(forge)
     assert isinstance(answer, MergeRefused)
-    assert (answer.retryable, answer.head_moved) == (False, True)
+    assert answer.kind is RefusalKind.HEAD_MOVED
 
 
 @pytest.mark.parametrize(
-    ("message", "retryable"),
+    ("message", "kind"),
     [
-        ("Base branch was modified. Review and try the merge again.", True),
-        ("Pull Request is not mergeable", False),
-        ("At least 1 approving review is required by reviewers with write access.", False),
-        ('Required status check "ci" is expected.', False),
-        ("Merge commits are not allowed on this repository.", False),
-        ("Changes must be made through the merge queue", False),
+        ("Base branch was modified. Review and try the merge again.", RefusalKind.RACE),
+        ("Pull Request is not mergeable", RefusalKind.CONFLICT),
+        ("At least 1 approving review is required by reviewers with write access.", RefusalKind.REVIEW),
+        ('Required status check "ci" is expected.', RefusalKind.CHECKS),
+        ("2 of 2 required status checks have not succeeded: 2 expected.", RefusalKind.CHECKS),
+        ("Head branch is out of date. Review and try the merge again.", RefusalKind.BEHIND),
+        ("Changes have been requested by reviewers with write access.", RefusalKind.REVIEW),
+        ("Waiting on code owner review from acme/leads.", RefusalKind.REVIEW),
+        ("Commits must have verified signatures.", RefusalKind.SIGNATURE),
+        ("This branch must not contain merge commits: linear history is required.", RefusalKind.METHOD),
+        ("Pull Request is still a draft", RefusalKind.DRAFT),
+        ("This branch can't be rebased", RefusalKind.CONFLICT),
+        ("Repository rule violations found: a conversation must be resolved", RefusalKind.RULE),
+        ("The moon is in the wrong place", RefusalKind.OTHER),
+        ("Merge commits are not allowed on this repository.", RefusalKind.METHOD),
+        ("Changes must be made through the merge queue", RefusalKind.QUEUE),
     ],
 )
 @pytest.mark.case("C181")
-async def test_405_is_told_apart_by_its_words(message, retryable):
+async def test_405_is_told_apart_by_its_words(message, kind):
     script = Script()
     script.on("PUT", MERGE, refused(405, message))
     script.on("GET", PULL, Reply(200, pull_json()))
     async with forge_over(script) as forge:
-        assert await merge(forge) == MergeRefused(message, retryable=retryable)
+        assert await merge(forge) == MergeRefused(message, kind)
 
 
 async def test_what_was_merged_already_is_merged():
@@ -96,7 +107,7 @@ async def test_what_was_merged_at_another_head_is_not_our_merge():
     async with forge_over(script) as forge:
         answer = await merge(forge)
     assert isinstance(answer, MergeRefused)
-    assert answer.head_moved
+    assert answer.kind is RefusalKind.HEAD_MOVED
 
 
 async def test_what_was_closed_is_not_to_be_tried_again():
@@ -106,7 +117,7 @@ async def test_what_was_closed_is_not_to_be_tried_again():
     async with forge_over(script) as forge:
         answer = await merge(forge)
     assert isinstance(answer, MergeRefused)
-    assert not answer.retryable
+    assert answer.kind is RefusalKind.CLOSED
 
 
 @pytest.mark.parametrize(
@@ -141,3 +152,31 @@ async def test_a_merge_that_is_not_allowed_is_denied():
     async with forge_over(script) as forge:
         with pytest.raises(Denied):
             await merge(forge)
+
+
+@pytest.mark.parametrize("message", ["Validation Failed", "sha must be 40 characters"])
+async def test_422_is_a_request_that_was_refused(message):
+    script = Script()
+    script.on("PUT", MERGE, refused(422, message))
+    script.on("GET", PULL, Reply(200, pull_json()))
+    async with forge_over(script) as forge:
+        assert await merge(forge) == MergeRefused(message, RefusalKind.INVALID)
+
+
+async def test_not_mergeable_of_a_draft_is_for_being_one():
+    script = Script()
+    script.on("PUT", MERGE, refused(405, "Pull Request is not mergeable"))
+    script.on("GET", PULL, Reply(200, pull_json(draft=True)))
+    async with forge_over(script) as forge:
+        assert await merge(forge) == MergeRefused("Pull Request is not mergeable", RefusalKind.DRAFT)
+
+
+@pytest.mark.case("C165")
+async def test_a_head_that_is_out_of_date_wants_its_base():
+    script = Script()
+    script.on("PUT", MERGE, refused(409, "Head branch is out of date. Review and try the merge again."))
+    script.on("GET", PULL, Reply(200, pull_json()))
+    async with forge_over(script) as forge:
+        answer = await merge(forge)
+    assert isinstance(answer, MergeRefused)
+    assert answer.kind is RefusalKind.BEHIND

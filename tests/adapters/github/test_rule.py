@@ -4,6 +4,7 @@ import pytest
 
 from nightcrew.core.errors import Denied
 from nightcrew.core.model.pull import Required
+from nightcrew.core.model.settings import MergeMethod
 from tests.adapters.github.stage import Reply, Script, forge_over
 
 RULES, BRANCH = "/repos/o/r/rules/branches/main", "/repos/o/r/branches/main"
@@ -72,3 +73,18 @@ async def test_rulesets_that_cannot_be_read_are_not_taken_for_none():
     script = stage(Reply(403, {"message": "Resource not accessible"}), Reply(200, {"protected": False}), Reply(404))
     with pytest.raises(Denied):
         await required(script)
+
+
+async def test_ways_of_merging_and_signatures_of_both_sources():
+    linear = {"required_linear_history": {"enabled": True}, "required_signatures": {"enabled": True}}
+    rules = [
+        {"type": "pull_request", "parameters": {"allowed_merge_methods": ["merge", "squash"]}},
+        {"type": "required_signatures"},
+    ]
+    both = await required(stage(Reply(200, rules), Reply(200, {"protected": True}), Reply(200, linear)))
+    assert both == Required(signatures=True, methods=frozenset({MergeMethod.SQUASH}))
+    one = await required(stage(Reply(200, []), Reply(200, {"protected": True}), Reply(200, linear)))
+    assert one == Required(signatures=True, methods=frozenset({MergeMethod.SQUASH, MergeMethod.REBASE}))
+    rules = [{"type": "pull_request", "parameters": {"allowed_merge_methods": ["octopus"]}}]
+    odd = await required(stage(Reply(200, rules), Reply(200, {"protected": False}), Reply(404)))
+    assert odd == Required(), "words that are not known rule nothing out"

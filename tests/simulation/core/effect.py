@@ -13,8 +13,10 @@ from nightcrew.core.actions import (
     AnswerFeedback,
     CollectRun,
     FinishTask,
+    FollowBase,
     MergePull,
     MoveStatus,
+    NoteHoldup,
     NoteReaction,
     PassComments,
     PostVerdict,
@@ -26,6 +28,7 @@ from nightcrew.core.actions import (
     RunChecks,
     SettleLabels,
     SettleReruns,
+    SoundAlarm,
     StartRun,
     StopRun,
     SyncBoard,
@@ -34,6 +37,7 @@ from nightcrew.core.actions import (
 )
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.holdup import Holdup, with_holdup, without_holdup
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.rerun import Rerun, RerunState
@@ -101,6 +105,12 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _rerun(sim, action)
         case SettleReruns():
             return _settle_reruns(sim, action)
+        case NoteHoldup():
+            return _hold(sim, action)
+        case FollowBase():
+            raise AssertionError("no branch is renamed here")
+        case SoundAlarm():
+            raise AssertionError("no base is red here")
 
 
 def advance(sim: Simulated, key: str) -> bool:
@@ -230,7 +240,16 @@ def _reset(sim: Simulated, task: Task) -> Task:
     sim.ended_by_hand.discard(number)
     sim.rounds.pop(number, None)
     task = replace(
-        task, cycles=0, attempts=0, tried=(), block=None, reset_at=sim.now, updates=0, conflicts=0, conflict=None
+        task,
+        cycles=0,
+        attempts=0,
+        tried=(),
+        block=None,
+        reset_at=sim.now,
+        updates=0,
+        conflicts=0,
+        conflict=None,
+        holdups=(),
     )
     if task.pull is None:
         return task
@@ -326,6 +345,14 @@ def _check(sim: Simulated, action: RunChecks) -> Effect:
         state = CheckState.FAILURE if action.head_sha in sim.red else CheckState.SUCCESS
         answers[f"nightcrew/{name}"] = state
         sim.notes[action.head_sha, f"nightcrew/{name}"] = f"ran {base_mark(action.base_sha)}"
+
+
+def _hold(sim: Simulated, action: NoteHoldup) -> Effect:
+    yield
+    before = sim.tasks[action.task.number].holdups
+    new = Holdup(action.pull, action.head_sha, action.kind, sim.now, sim.now)
+    kept = without_holdup(before, action.kind) if action.is_over else with_holdup(before, new)
+    save(sim, action.task.number, holdups=kept)
 
 
 def _merge(sim: Simulated, action: MergePull) -> Effect:

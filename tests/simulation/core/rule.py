@@ -34,7 +34,9 @@ PERSONS = frozenset(
 )  # fmt: skip
 
 # What a person put right by what they did to a pull request or to links, which ends the block by itself.
-PUT_RIGHT = frozenset({"pull_closed", "base_changed", "dependency_circle", "dependency_not_planned", "parent_closed"})
+PUT_RIGHT = frozenset(
+    {"pull_closed", "base_changed", "ci_pending", "dependency_circle", "dependency_not_planned", "parent_closed"}
+)
 
 
 class Broken(AssertionError):

@@ -55,3 +55,24 @@ class PassComments:
     @property
     def key(self) -> str:
         return f"pass:{self.project}"
+
+
+@dataclass(frozen=True, slots=True)
+class SoundAlarm:
+    """The base of a project is red by itself, which holds up all its pull requests: said once, until it is green.
+    `checks` are what fails there; with `is_over` it is green again."""
+
+    project: str
+    base_ref: str
+    checks: tuple[str, ...]
+    why: str
+    is_over: bool = False
+
+    @property
+    def task(self) -> TaskKey:
+        """No task: the project itself."""
+        return TaskKey(self.project, 0)
+
+    @property
+    def key(self) -> str:
+        return f"alarm:{self.project}:{'over' if self.is_over else 'red'}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.holdup import HoldupKind
 from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.rerun import Rerun
 
@@ -162,3 +163,34 @@ class NoteReaction:
     def key(self) -> str:
         kind, sha = self.reaction.kind.value, self.reaction.head_sha
         return f"note:{self.task}:{kind}:{sha}:{'told' if self.words else 'seen'}"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowBase:
+    """The base that the task began at is gone, and its pull request goes to `base_ref` now, which is the project's own:
+    the task goes on with that."""
+
+    task: TaskKey
+    pull: int
+    base_ref: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"base:{self.task}:{self.base_ref}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteHoldup:
+    """Keep since when something holds up the merge of a head, or, with `is_over`, that it does not any more."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    kind: HoldupKind
+    why: str
+    is_over: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"holdup:{self.task}:{self.kind.value}:{self.head_sha}:{'over' if self.is_over else 'seen'}"

@@ -6,6 +6,8 @@ from enum import Enum
 
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.refusal import RefusalKind
+from nightcrew.core.model.settings import MergeMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +70,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """What the branch's rules demand: contexts (empty: none), approving reviews, and whether a merge queue is used."""
+    """What the branch's rules demand: contexts (empty: none), approving reviews, whether a merge queue is used, and
+    whether every commit has to be signed. `methods` are the ways of merging that they leave, by the repository's
+    settings as well where those are known."""
 
     contexts: tuple[str, ...] = ()
     approvals: int = 0
     merge_queue: bool = False
+    signatures: bool = False
+    methods: frozenset[MergeMethod] = frozenset(MergeMethod)
 
 
 class ReviewState(Enum):
@@ -143,6 +149,13 @@ class PullView:
     """On lines, by people with write access and by bots, oldest first; never Nightcrew's own."""
     has_base: Observed[bool] = Known(True)
     """Whether the head contains that; only looked for where the project merges nothing else."""
+    unsigned: Observed[int] = Known(0)
+    """How many commits of base..head bear no signature; only looked for where the branch's rules demand one."""
+    gone: Observed[tuple[str, ...]] = Known(())
+    """Which of its branches (head, base, and the base that the task began at) are not on the forge any more; only
+    looked for where it was closed, or goes to another base."""
+    base_checks: Observed[tuple[Check, ...]] = Known(())
+    """Those of `base_sha`; only looked for where a check of the head failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +167,10 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class MergeRefused:
-    """The forge refused the merge. `why` in its own words; `head_moved` when the pinned SHA was no longer the head;
-    `retryable` when only observing again and trying again is asked for."""
+    """The forge refused the merge. `why` in its own words, `kind` what they mean."""
 
     why: str
-    head_moved: bool = False
-    retryable: bool = False
+    kind: RefusalKind = RefusalKind.OTHER
 
 
 MergeAnswer = Merged | MergeRefused

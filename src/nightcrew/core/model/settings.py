@@ -147,6 +147,10 @@ class MergeSettings:
     hold_labels: tuple[str, ...] = ("hold",)
     strategy: MergeStrategy = MergeStrategy.DIRECT
     update: UpdateMethod = UpdateMethod.MERGE
+    fallback: tuple[MergeMethod, ...] = ()
+    """What is used, in this order, where the repository does not allow `method`."""
+    checks_limit_s: float = 7200.0
+    """How long the checks of one head may pend before a person is asked; 0: for ever."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.holdup import Holdup
 from nightcrew.core.model.route import Route
 
 
@@ -46,7 +47,8 @@ class Task:
     are Nightcrew's own, any other is a person's. Since the last reset, `updates` times the engine brought the base into
     the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now. `waived`: a
     person said that it is to start whatever it depends on. `stack` is the pull request that its own stands on and is
-    sent to (`base_ref` is that branch), until that one is merged."""
+    sent to (`base_ref` is that branch), until that one is merged. `holdups` are what holds up the merge of its present
+    head."""
 
     key: TaskKey
     title: str
@@ -77,6 +79,7 @@ class Task:
     conflict: BaseConflict | None = None
     waived: bool = False
     stack: Stack | None = None
+    holdups: tuple[Holdup, ...] = ()
 
     @property
     def passed_over(self) -> tuple[Status, ...]:

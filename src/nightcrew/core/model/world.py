@@ -126,6 +126,8 @@ class ProjectWorld:
     short: Wait | None = None
     is_removed: bool = False
     board: BoardView | None = None
+    alarm: str = ""
+    """What was said last of a base that is red by itself; empty if none is known to be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Whether they are enough to merge is a question of the gate.
 
 import re
 
-from nightcrew.core.known import Unknown
+from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.pull import Check, CheckState, PullView
 from nightcrew.core.model.settings import ProjectSettings
 
@@ -28,7 +28,29 @@ def counted_checks(project: ProjectSettings, checks: tuple[Check, ...]) -> tuple
 
 
 def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:
-    """The checks that stand in the way by having failed: required ones, or any where none is required."""
+    """The checks that stand in the way by having failed, and not on the base as well: required ones, or any where none
+    is required. None while it is not known how the base stands."""
+    if isinstance(pull.base_checks, Unknown):
+        return ()
+    red = _red_names(pull.base_checks.value)
+    return tuple(check for check in _failed(project, pull) if check.name not in red)
+
+
+def failed_on_base(project: ProjectSettings, pull: PullView) -> Observed[tuple[str, ...]]:
+    """The names of those that failed and fail on the base itself too."""
+    failed = {check.name for check in _failed(project, pull)}
+    if not failed:
+        return Known(())
+    if isinstance(pull.base_checks, Unknown):
+        return pull.base_checks
+    return Known(tuple(sorted(failed & _red_names(pull.base_checks.value))))
+
+
+def _red_names(checks: tuple[Check, ...]) -> frozenset[str]:
+    return frozenset(check.name for check in checks if check.state is CheckState.FAILURE and not is_unpaid(check))
+
+
+def _failed(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:
     if isinstance(pull.checks, Unknown) or isinstance(pull.required, Unknown):
         return ()
     required = required_contexts(project, pull.required.value.contexts)

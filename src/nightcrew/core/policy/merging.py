@@ -14,7 +14,7 @@ from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Check, CheckState, PullView, Review, ReviewState
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMode, MergeStrategy, ProjectSettings, ReviewAllow
+from nightcrew.core.model.settings import MergeMethod, MergeMode, MergeStrategy, ProjectSettings, ReviewAllow
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.path_pattern import matching_paths
@@ -178,7 +178,40 @@ def has_required_approvals(view: GateView) -> Term:
     have = len(_approvals(view.pull.reviews.value, view.pull.pull.head_sha))
     if have >= need:
         return _yes("approvals")
-    return _no("approvals", f"the branch's rules demand {need} approving review(s) by people, and it has {have}")
+    lost = _lost_approvals(view.pull.reviews.value, view.pull.pull.head_sha)
+    since = f" (that of {', '.join(lost)} was for an earlier head, or was dismissed)" if lost else ""
+    return _no("approvals", f"the branch's rules demand {need} approving review(s) by people, and it has {have}{since}")
+
+
+def has_allowed_method(view: GateView) -> Term:
+    """The repository allows the way of merging that the settings ask for, or another one that they fall back on."""
+    if isinstance(view.pull.required, Unknown):
+        return _unknown("method", "which ways of merging are allowed is not known")
+    left = view.pull.required.value.methods
+    if choose_method(view.project, left) is not None:
+        return _yes("method")
+    wanted, names = view.project.merge.method.value, ", ".join(sorted(method.value for method in left))
+    return _no("method", f"merge.method is {wanted}, and {view.pull.pull.base_ref} allows only {names or 'no way'}")
+
+
+def choose_method(project: ProjectSettings, left: frozenset[MergeMethod]) -> MergeMethod | None:
+    """How it is merged, of the ways that are allowed."""
+    wanted = (project.merge.method, *project.merge.fallback)
+    return next((method for method in wanted if method in left), None)
+
+
+def has_signatures(view: GateView) -> Term:
+    """Where the branch's rules demand signed commits, all are, or the forge says itself that it merges."""
+    if isinstance(view.pull.required, Unknown):
+        return _unknown("signatures", "whether signed commits are demanded is not known")
+    if not view.pull.required.value.signatures or view.pull.pull.mergeable_state in _STATES_FINE:
+        return _yes("signatures")
+    if isinstance(view.pull.unsigned, Unknown):
+        return _unknown("signatures", f"whether its commits are signed is not known ({view.pull.unsigned.why})")
+    if not view.pull.unsigned.value:
+        return _yes("signatures")
+    count = view.pull.unsigned.value
+    return _no("signatures", f"the branch's rules demand signed commits, and {count} of it bear no signature")
 
 
 def needs_no_queue(view: GateView) -> Term:
@@ -282,6 +315,8 @@ TERMS: tuple[Callable[[GateView], Term], ...] = (
     has_no_objection,
     has_required_approvals,
     needs_no_queue,
+    has_allowed_method,
+    has_signatures,
     is_not_draft,
     is_not_held,
     is_mergeable,
@@ -315,6 +350,19 @@ def _approvals(reviews: tuple[Review, ...], head_sha: Sha) -> tuple[Review, ...]
         review
         for review in latest_reviews(reviews)
         if review.state is ReviewState.APPROVED and review.commit_sha == head_sha and _is_person(review)
+    )
+
+
+def _lost_approvals(reviews: tuple[Review, ...], head_sha: Sha) -> tuple[str, ...]:
+    """Who approved an earlier head, or had their approval dismissed by a push, and has not approved this one."""
+    return tuple(
+        review.author
+        for review in latest_reviews(reviews)
+        if _is_person(review)
+        and (
+            review.state is ReviewState.DISMISSED
+            or (review.state is ReviewState.APPROVED and review.commit_sha != head_sha)
+        )
     )
 
 

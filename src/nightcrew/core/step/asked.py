@@ -13,7 +13,7 @@ from nightcrew.core.policy.depending import HELD_CODES
 
 LABEL_LENGTH = 50
 """Of a label on GitHub, at most."""
-_REVIEW_BLOCKS = frozenset({"review_failed", "base_changed", "ci_unpaid"})
+_REVIEW_BLOCKS = frozenset({"review_failed", "base_changed", "ci_unpaid", "merge_refused", "ci_pending"})
 
 Answer = MoveStatus | FinishTask | AnswerCommand
 

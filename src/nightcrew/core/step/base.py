@@ -12,17 +12,18 @@ def update_for_conflict(case: Case, pull: PullView) -> Stage | None:
     pull request resolves it."""
     if not conflicts(pull) or is_not_held(_gate_view(case, pull)).truth is not Truth.YES:
         return None
-    return _update(case, pull, f"it conflicts with {pull.pull.base_ref}")
+    return update_branch(case, pull, f"it conflicts with {pull.pull.base_ref}")
 
 
 def update_for_merge(case: Case, pull: PullView, gate: Gate) -> Stage | None:
     """All else is well, and the base has moved on."""
     if pull.pull.is_fork or not only_behind(gate):
         return None
-    return _update(case, pull, f"it is behind {pull.pull.base_ref}")
+    return update_branch(case, pull, f"it is behind {pull.pull.base_ref}")
 
 
-def _update(case: Case, pull: PullView, why: str) -> Stage:
+def update_branch(case: Case, pull: PullView, why: str) -> Stage:
+    """Bring the base in, as often as that may be."""
     seen, task = pull.pull, case.task
     spent = out_of_updates(task, seen.base_ref)
     if spent is not None:

@@ -8,6 +8,7 @@ from nightcrew.core.policy.depending import HELD_CODES, why_held
 from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on
+from nightcrew.core.step.put_right import BY_HAND, why_put_right
 
 
 def step_blocked(case: Case) -> Stage:
@@ -17,9 +18,11 @@ def step_blocked(case: Case) -> Stage:
         why = f"pull request #{pull.value.pull.number} is merged"
         return act_on(FinishTask(task.key, task.status, merged=True, why=why))
     reason = task.block
-    if _is_put_right(case):
-        why = "its pull request, or the one that it stands on, is open again where it belongs"
-        return act_on(MoveStatus(task.key, task.status, Status.NEEDS_REVIEW, Evidence.PERSON, why, reset=True))
+    why = why_put_right(case)
+    if why:
+        # A person's hand counts anew; what only came late does not.
+        reset = reason is not None and reason.code in BY_HAND
+        return act_on(MoveStatus(task.key, task.status, Status.NEEDS_REVIEW, Evidence.PERSON, why, reset=reset))
     if reason is not None and reason.code in HELD_CODES and not isinstance(_held(case), Block):
         why = "what it depends on was put right"
         return act_on(MoveStatus(task.key, task.status, _where_to(task), Evidence.PERSON, why))
@@ -49,16 +52,3 @@ def _held(case: Case) -> Wait | Block | None:
     needs, parent = case.view.needs, find_parent(case.project, case.view)
     unread = isinstance(needs, Unknown) or any(isinstance(need.standing, Unknown) for need in needs.value)
     return case.task.block if unread else why_held(case.view, case.allowance.circles, parent=parent)
-
-
-def _is_put_right(case: Case) -> bool:
-    """Whether a person took back what they had done to the pull request, for which the task was blocked."""
-    reason, pull, parent = case.task.block, case.view.pull, case.view.parent
-    if reason is not None and reason.code == "parent_closed":
-        below = parent.value if isinstance(parent, Known) else None
-        return below is not None and (below.is_open or below.is_merged)
-    if reason is None or reason.code not in ("pull_closed", "base_changed"):
-        return False
-    if not isinstance(pull, Known) or pull.value is None or not pull.value.pull.is_open:
-        return False
-    return case.task.base_ref in ("", pull.value.pull.base_ref)

@@ -1,5 +1,7 @@
 """`in_review`: with the verdict for the head, merge through the gate, or go back for changes."""
 
+from dataclasses import replace
+
 from nightcrew.core.actions import MergePull, MoveStatus, PostVerdict
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import PullView
@@ -10,12 +12,14 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.checking import is_unpaid
 from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
+from nightcrew.core.policy.refusing import follow_refusal
 from nightcrew.core.policy.rerunning import describe_reruns, reruns_of
 from nightcrew.core.policy.reviewing import out_of_cycles
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
 from nightcrew.core.step.base import update_for_conflict, update_for_merge
 from nightcrew.core.step.feedback import follow_failed_checks, follow_feedback, follow_objection, told
+from nightcrew.core.step.holdup import follow_holdup, follow_red_base
 from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
 from nightcrew.core.step.rerun import follow_rerun, settle_reruns
@@ -70,20 +74,40 @@ def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     settled = settle_reruns(case, pull)
     if settled is not None:
         return settled
-    if gate.failed_checks:
-        failed = [check for check in gate.failed_checks if not is_unpaid(check)]
-        names = ", ".join(sorted({check.name for check in failed or gate.failed_checks}))
-        if not failed:
-            words = f"the forge did not run {names}, for want of payment or of a higher spending limit there."
-            return block(case.task, Block("ci_unpaid", f"{words} Once that is settled, run them again and unblock it."))
-        return follow_rerun(case, pull, failed, explain(gate)) or _give_back(case, pull, names, explain(gate))
-    update = update_for_merge(case, pull, gate)
-    if update is not None:
-        return update
-    if not gate.is_open:
-        return follow_objection(case, pull, gate, explain(gate))
+    for follow in (follow_red_base, _follow_failed, update_for_merge):
+        step = follow(case, pull, gate)
+        if step is not None:
+            return step
+    return _merge(case, pull, verdict) if gate.is_open else _at_shut_gate(case, pull, gate)
+
+
+def _follow_failed(case: Case, pull: PullView, gate: Gate) -> Stage | None:
+    """Failed checks, and nothing else that comes first."""
+    if not gate.failed_checks:
+        return None
+    failed = [check for check in gate.failed_checks if not is_unpaid(check)]
+    names = ", ".join(sorted({check.name for check in failed or gate.failed_checks}))
+    if not failed:
+        words = f"the forge did not run {names}, for want of payment or of a higher spending limit there."
+        return block(case.task, Block("ci_unpaid", f"{words} Once that is settled, run them again and unblock it."))
+    return follow_rerun(case, pull, failed, explain(gate)) or _give_back(case, pull, names, explain(gate))
+
+
+def _at_shut_gate(case: Case, pull: PullView, gate: Gate) -> Stage:
+    held = follow_holdup(case, pull, gate, explain(gate))
+    if held.wait is None:
+        return held
+    step = follow_objection(case, pull, gate, held.wait)
+    return replace(step, actions=(*held.actions, *step.actions))
+
+
+def _merge(case: Case, pull: PullView, verdict: Verdict) -> Stage:
+    """Everything holds: merge it, unless that is a person's here, or the forge has refused it."""
     if _is_only_told(case, pull):
         return told(case, pull, ReactionKind.APPROVED_AND_GREEN, _READY)
+    refused = follow_refusal(case.task, pull, now=case.world.now)
+    if refused is not None:
+        return block(case.task, refused) if isinstance(refused, Block) else Stage(wait=refused)
     base = (case.settings.slug, pull.pull.base_ref)
     if base in case.allowance.merging:
         return Stage(wait=Wait("merge_turn", f"another merge into {base[1]} is under way", "It is next."))

@@ -11,7 +11,7 @@ from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
 from nightcrew.core.step.held import hold_for_others
-from nightcrew.core.step.pull_end import follow_pull_end
+from nightcrew.core.step.pull_end import follow_pull_end, why_foreign
 
 
 def step_routed(case: Case) -> Stage:
@@ -19,6 +19,9 @@ def step_routed(case: Case) -> Stage:
     ended = follow_pull_end(case)
     if ended is not None:
         return ended
+    foreign = why_foreign(case.view.pull.value if isinstance(case.view.pull, Known) else None)
+    if foreign is not None:
+        return block(case.task, foreign)
     if case.held_up:
         return Stage(wait=case.held_up)
     if case.unvouched is not None:

@@ -19,6 +19,7 @@ from nightcrew.core.actions import (
     PublishWork,
     Refused,
     RetargetPull,
+    SoundAlarm,
     StopRun,
     SyncBoard,
     UpdateBranch,
@@ -40,7 +41,9 @@ FRESH_S = 60.0
 async def why_not_ours(means: Means, action: Action) -> str:
     """Why an action must not be made by this machine; empty if its task is claimed by it, or nothing is claimed."""
     match action:
-        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim() | PassComments() | SyncBoard():
+        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
+            return ""
+        case PassComments() | SyncBoard() | SoundAlarm():
             return ""
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""

@@ -3,23 +3,32 @@
 from dataclasses import replace
 
 from nightcrew.core.actions import ActionOutcome, Done, MergePull, OutcomeOpen, Refused
-from nightcrew.core.errors import Conflict, OutcomeUnknown
-from nightcrew.core.ids import Sha
-from nightcrew.core.known import Unknown
+from nightcrew.core.errors import Conflict, Denied, OutcomeUnknown
+from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status, parse_status_labels
+from nightcrew.core.model.holdup import Holdup, HoldupKind, with_holdup
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.pull import MergeRefused, PullView
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.run import Role
+from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.policy.merging import GateView, evaluate
+from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.merging import GateView, choose_method, evaluate
 from nightcrew.core.policy.reacting import said_since, why_unread
+from nightcrew.core.policy.refusing import print_of
 from nightcrew.core.words import render_merge_message, render_merge_title
 from nightcrew.engine.effect.means import Means, subject
 
 
 class _NotMerged(Conflict):
     """The forge said no."""
+
+    def __init__(self, refused: MergeRefused) -> None:
+        super().__init__(f"the forge refused the merge: {refused.why}")
+        self.refused = refused
 
 
 async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
@@ -41,7 +50,7 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
     if means.is_outdated(key):
         return Refused("the settings of its project have changed meanwhile")
     title, message = _texts(means, view, action, issue)
-    scm, method = means.forge(key).scm, means.project(key).merge.method
+    scm, method = means.forge(key).scm, _method(means, key, pull)
 
     async def merge() -> Sha:
         answer = await scm.merge_pull(
@@ -49,7 +58,7 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
         )
         if isinstance(answer, MergeRefused):
             # An answer like any other to the forge's client; in the journal it is an effect that was not made.
-            raise _NotMerged(f"the forge refused the merge: {answer.why}")
+            raise _NotMerged(answer)
         return answer.sha
 
     try:
@@ -57,10 +66,36 @@ async def merge_pull(means: Means, action: MergePull) -> ActionOutcome:
     except OutcomeUnknown as error:
         return OutcomeOpen(str(error))
     except _NotMerged as error:
+        await _note_refusal(means, action, pull, error.refused)
         return Refused(str(error))
+    except Denied as error:
+        await _note_refusal(means, action, pull, MergeRefused(str(error), RefusalKind.DENIED))
+        return Refused(f"the forge refused the merge: {error}")
     event = means.event("pull.merged", action.why, task=key, pull=action.pull, head=action.head_sha, merge=sha)
     await means.ports.store.update_task(key, lambda stored: replace(stored, merge_sha=sha), event=event)
     return Done()
+
+
+def _method(means: Means, key: TaskKey, pull: PullView) -> MergeMethod:
+    """The way that the gate found allowed."""
+    project = means.project(key)
+    left = pull.required.value.methods if isinstance(pull.required, Known) else frozenset(MergeMethod)
+    return choose_method(project, left) or project.merge.method
+
+
+async def _note_refusal(means: Means, action: MergePull, pull: PullView, refused: MergeRefused) -> None:
+    """Kept with how often, so that the tries stay few over restarts as well."""
+    now, words = means.ports.clock.now(), one_line(means.ports.mask(refused.why), 500)
+    holdup = Holdup(
+        action.pull, action.head_sha, HoldupKind.REFUSED, now, now,
+        reason=refused.kind.value, words=words, seen=print_of(pull),
+    )  # fmt: skip
+    event = means.event("merge.refused", words, task=action.task, pull=action.pull, reason=refused.kind.value)
+    await means.ports.store.update_task(
+        action.task, lambda stored: replace(stored, holdups=with_holdup(stored.holdups, holdup)), event=event
+    )
+    if refused.kind is RefusalKind.METHOD:
+        means.observer.forget_repository(action.task.project)
 
 
 async def _look_again(means: Means, action: MergePull) -> tuple[TaskView, PullView | None, Issue]:

@@ -129,8 +129,9 @@ async def _reset(means: Means, task: Task) -> Change:
 
     def change(stored: Task) -> Task:
         fresh = replace(
-            stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now, updates=0, conflicts=0, conflict=None
-        )
+            stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now, updates=0, conflicts=0, conflict=None,
+            holdups=(),
+        )  # fmt: skip
         if pull is not None and pull.is_open:
             # One that a person sent elsewhere stands on nothing any more.
             stack = stored.stack if pull.base_ref == stored.base_ref else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from nightcrew.core.errors import ConfigError, Missing, Unavailable
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.model.settings import MergeMethod, ProjectSettings
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Repository, Scm
 from nightcrew.ports.workspace import Workspace
@@ -69,6 +69,14 @@ class ProjectReader:
         await self._workspace.fetch(slug, await self._scm.fetch_remote(slug))
         text = await self._workspace.find_file(slug, base_sha, SETTINGS_FILE)
         return replace(self._laid_over(base_ref, base_sha, text or ""), access=access)
+
+    def merge_methods(self) -> frozenset[MergeMethod]:
+        """The ways of merging that the repository's settings leave, as last read; all while that is not known."""
+        return frozenset(MergeMethod) if self._seen is None else self._seen[1].merge_methods
+
+    def forget(self) -> None:
+        """What the forge said of the repository is asked for anew at the next look."""
+        self._seen = None
 
     def adopt(self, overlay: Overlay, known: ProjectFacts | None) -> bool:
         """Lay settings files over the owner's with `overlay` from now on. Whether what is known still holds then."""

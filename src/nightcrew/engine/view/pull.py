@@ -2,20 +2,23 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.model.holdup import HoldupKind, find_holdup
 from nightcrew.core.model.issue import GHOST
-from nightcrew.core.model.pull import Pull, PullView, Remark, Review
+from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Remark, Required, Review
 from nightcrew.core.model.run import Role
+from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.pacing import has_open_checks
 from nightcrew.core.words import is_own_review
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
-from nightcrew.ports.workspace import Workspace
+from nightcrew.ports.workspace import Commit, Workspace
 
 T = TypeVar("T")
 
@@ -28,6 +31,16 @@ async def observed(awaitable: Awaitable[T]) -> Observed[T]:
         return Unknown(str(error) or type(error).__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the project that a pull request belongs to: who may write there, whether heads have to contain
+    the base, and which ways of merging the repository's settings leave."""
+
+    may_write: Callable[[str], Awaitable[bool]]
+    wants_base: Callable[[], bool] = lambda: False
+    methods: Callable[[], frozenset[MergeMethod]] = lambda: frozenset(MergeMethod)
+
+
 class PullReader:
     """Reads pull requests of one project, every part for one head SHA."""
 
@@ -38,15 +51,15 @@ class PullReader:
         store: Store,
         project: str,
         *,
-        may_write: Callable[[str], Awaitable[bool]],
-        wants_base: Callable[[], bool],
+        asked: Asked,
     ) -> None:
         self._scm = scm
         self._workspace = workspace
         self._store = store
         self._project = project
-        self._may_write = may_write
-        self._wants_base = wants_base
+        self._may_write = asked.may_write
+        self._wants_base = asked.wants_base
+        self._methods = asked.methods
         self._with_base: dict[tuple[Sha, Sha], bool] = {}
         self._agents_in: dict[tuple[int, Sha], frozenset[str]] = {}
         self._missed: set[int] = set()
@@ -66,8 +79,7 @@ class PullReader:
             return Unknown(str(error))
         self._missed.discard(task.pull)
         if not pull.is_open:
-            nothing = Unknown("the pull request is not open")
-            return Known(PullView(pull, nothing, nothing, nothing, nothing, nothing, nothing))
+            return Known(await self._read_ended(task, pull))
         return Known(await self._read_parts(task, pull))
 
     async def read_parent(self, task: Task) -> Observed[Pull | None]:
@@ -88,17 +100,29 @@ class PullReader:
         except PortError:
             return False
 
+    async def _read_ended(self, task: Task, pull: Pull) -> PullView:
+        """One that is merged or closed: what became of its branches says why it was closed."""
+        nothing = Unknown("the pull request is not open")
+        gone = Known(()) if pull.is_merged else await observed(self._find_gone(task, pull))
+        return PullView(pull, nothing, nothing, nothing, nothing, nothing, nothing, gone=gone)
+
+    async def _find_gone(self, task: Task, pull: Pull) -> tuple[str, ...]:
+        """Those of its branches that are not there any more. A fork's are elsewhere."""
+        names = dict.fromkeys((*(() if pull.is_fork else (pull.head_ref,)), pull.base_ref, task.base_ref))
+        return tuple([name for name in names if name and await self._scm.find_branch(self._project, name) is None])
+
     async def _read_parts(self, task: Task, pull: Pull) -> PullView:
         scm, project = self._scm, self._project
         async with asyncio.TaskGroup() as group:
             checks = group.create_task(observed(scm.list_checks(project, pull.head_sha)))
-            required = group.create_task(observed(scm.fetch_required(project, pull.base_ref)))
+            required = group.create_task(observed(self._required(pull)))
             said = group.create_task(self._said(task, pull.number))
             paths = group.create_task(observed(scm.list_pull_paths(project, pull.number)))
             base = group.create_task(observed(scm.find_branch(project, pull.base_ref)))
             agents = group.create_task(observed(self._agents(task, pull)))
         base_sha = base.result()
         reviews, remarks = said.result()
+        is_elsewhere = task.base_ref not in ("", pull.base_ref)
         return PullView(
             pull,
             checks.result(),
@@ -108,12 +132,40 @@ class PullReader:
             agents.result(),
             _some(base_sha),
             remarks,
-            await self._has_base(pull, _some(base_sha)),
+            await self._has_base(task, pull, _some(base_sha)),
+            await self._unsigned(pull, required.result()),
+            await observed(self._find_gone(task, pull)) if is_elsewhere else Known(()),
+            await self._base_checks(checks.result(), _some(base_sha)),
         )
 
-    async def _has_base(self, pull: Pull, base: Observed[Sha]) -> Observed[bool]:
+    async def _required(self, pull: Pull) -> Required:
+        """What the rules demand, with the ways of merging that the repository's settings leave of those of the
+        rules."""
+        required = await self._scm.fetch_required(self._project, pull.base_ref)
+        left = required.methods & self._methods()
+        return required if left == required.methods else replace(required, methods=left)
+
+    async def _unsigned(self, pull: Pull, required: Observed[Required]) -> Observed[int]:
+        """How many of its commits bear no signature, where that is asked for."""
+        if isinstance(required, Unknown) or not required.value.signatures:
+            return Known(0)
+        commits = await observed(self._list_commits(pull))
+        if isinstance(commits, Unknown):
+            return commits
+        return Known(sum(not commit.is_signed for commit in commits.value))
+
+    async def _base_checks(
+        self, checks: Observed[tuple[Check, ...]], base: Observed[Sha]
+    ) -> Observed[tuple[Check, ...]]:
+        """Those of the base as it is on the forge, once a check of the head failed."""
+        if isinstance(checks, Unknown) or all(check.state is not CheckState.FAILURE for check in checks.value):
+            return Known(())
+        return base if isinstance(base, Unknown) else await observed(self._scm.list_checks(self._project, base.value))
+
+    async def _has_base(self, task: Task, pull: Pull, base: Observed[Sha]) -> Observed[bool]:
         """Whether the head contains the base as it is on the forge, where that is asked for."""
-        if not self._wants_base():
+        failed_with_it = find_holdup(task.holdups, HoldupKind.BASE_RED, head_sha=pull.head_sha) is not None
+        if not self._wants_base() and not failed_with_it:
             return Known(True)
         return base if isinstance(base, Unknown) else await observed(self._contains(pull.head_sha, base.value))
 
@@ -164,14 +216,17 @@ class PullReader:
         Work of the task that was merged before is in neither."""
         key = (pull.number, pull.head_sha)
         if key not in self._agents_in:
-            base = await self._merge_base(pull)
-            commits = await self._workspace.list_commits(self._project, base=base, head=pull.head_sha)
+            commits = await self._list_commits(pull)
             named = frozenset(agent for commit in commits for agent in commit.agents)
             heads = {commit.sha for commit in commits}
             runs = await self._store.load_runs(task=task.key)
             made = (run for run in runs if run.role is Role.AUTHOR and run.outcome and run.outcome.has_commits)
             self._agents_in[key] = named | {run.agent for run in made if run.outcome and run.outcome.head_sha in heads}
         return self._agents_in[key]
+
+    async def _list_commits(self, pull: Pull) -> tuple[Commit, ...]:
+        base = await self._merge_base(pull)
+        return await self._workspace.list_commits(self._project, base=base, head=pull.head_sha)
 
     async def _merge_base(self, pull: Pull) -> Sha:
         """Where the head left the base. The base as last fetched says so better than the one that the pull request

@@ -18,6 +18,8 @@ from nightcrew.ports.store import Store
 PAUSED = "engine.paused"
 """The value that says whether everything is paused; with `.<project>` behind it, one project."""
 LAST_AGENT = "engine.last_agent"
+ALARM = "engine.alarm"
+"""With `.<project>` behind it: what was said of a base that is red by itself, empty once it is green."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.memory import ProjectMemory
-from nightcrew.engine.view.record import PAUSED, Records
+from nightcrew.engine.view.record import ALARM, PAUSED, Records
 from nightcrew.engine.view.sight import TaskSight
 
 
@@ -69,6 +69,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         short=_short(memory),
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
+        alarm=records.values.get(f"{ALARM}.{slug}", ""),
     )
 
 

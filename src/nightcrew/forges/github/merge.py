@@ -6,16 +6,16 @@
 from nightcrew.core.errors import OutcomeUnknown, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import MergeAnswer, Merged, MergeRefused, Pull
+from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.body import clean_text, fit_title
 from nightcrew.forges.github.classify import Complaint, parse_complaint
 from nightcrew.forges.github.pull import fetch
+from nightcrew.forges.github.refusal import classify
 
 _REFUSALS = frozenset({405, 409, 422})
-_PASSING = ("base branch was modified", "try the merge again", "out of date", "try again", "is in progress")
-"""Words of refusals that pass by themselves: observe again, and try again."""
 
 
 async def merge(
@@ -53,9 +53,9 @@ def _explain(complaint: Complaint, status: int, pull: Pull, sha: Sha) -> MergeAn
     if pull.is_merged and pull.head_sha == sha and pull.merge_commit_sha is not None:
         return Merged(pull.merge_commit_sha)
     if pull.head_sha != sha:
-        return MergeRefused(f"{complaint.text}: the head is {pull.head_sha} now", head_moved=True)
+        return MergeRefused(f"{complaint.text}: the head is {pull.head_sha} now", RefusalKind.HEAD_MOVED)
     if not pull.is_open:
-        return MergeRefused(f"{complaint.text}: the pull request is closed")
-    # 409 says that the head moved; where it did not, it is a race inside the forge.
-    passing = status == 409 or (status == 405 and any(complaint.says(words) for words in _PASSING))
-    return MergeRefused(complaint.text, retryable=passing)
+        return MergeRefused(f"{complaint.text}: the pull request is closed", RefusalKind.CLOSED)
+    kind = classify(complaint.text, status=status)
+    # "Not mergeable" is said of drafts as well.
+    return MergeRefused(complaint.text, RefusalKind.DRAFT if pull.is_draft else kind)

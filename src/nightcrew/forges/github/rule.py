@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.errors import Denied, Missing
 from nightcrew.core.model.pull import Required
+from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api, branch_path
 from nightcrew.forges.github.field import Json
@@ -16,12 +17,17 @@ from nightcrew.forges.github.page import PER_PAGE, Listing
 _NO_SUCH_FEATURE = "upgrade to github"
 """In GitHub's refusal where the plan has no protection at all, so that none can be in force."""
 
+_ALL = frozenset(MergeMethod)
+_LINEAR = frozenset({MergeMethod.SQUASH, MergeMethod.REBASE})
+
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
     contexts: tuple[str, ...] = ()
     approvals: int = 0
     merge_queue: bool = False
+    signatures: bool = False
+    methods: frozenset[MergeMethod] = _ALL
 
 
 async def fetch_required(api: Api, project: str, branch: str) -> Required:
@@ -30,6 +36,8 @@ async def fetch_required(api: Api, project: str, branch: str) -> Required:
         contexts=tuple(dict.fromkeys(context for demand in demands for context in demand.contexts)),
         approvals=max(demand.approvals for demand in demands),
         merge_queue=any(demand.merge_queue for demand in demands),
+        signatures=any(demand.signatures for demand in demands),
+        methods=frozenset.intersection(*(demand.methods for demand in demands)),
     )
     return api.memory.settle(api.of(project, f"/{branch_path(branch)}#required"), required)
 
@@ -56,11 +64,24 @@ def _parse_rule(raw: Json) -> _Demand | None:
             checks = field.children(parameters, "required_status_checks")
             return _Demand(contexts=tuple(field.text(check, "context") for check in checks))
         case "pull_request":
-            return _Demand(approvals=field.count(parameters, "required_approving_review_count"))
+            return _Demand(
+                approvals=field.count(parameters, "required_approving_review_count"),
+                methods=_parse_methods(parameters.get("allowed_merge_methods")),
+            )
+        case "required_signatures":
+            return _Demand(signatures=True)
+        case "required_linear_history":
+            return _Demand(methods=_LINEAR)
         case "merge_queue":
             return _Demand(merge_queue=True)
         case _:
             return None
+
+
+def _parse_methods(raw: object) -> frozenset[MergeMethod]:
+    """Those that a rule leaves. Where it names none that is known, it says nothing that could be understood."""
+    named = raw if isinstance(raw, list) else []
+    return frozenset(method for method in MergeMethod if method.value in named) or _ALL
 
 
 async def _fetch_classic(api: Api, project: str, branch: str) -> _Demand:
@@ -94,7 +115,13 @@ def _parse_classic(raw: Json) -> _Demand:
     return _Demand(
         contexts=tuple(dict.fromkeys(name for name in named if name)),
         approvals=field.count(reviews, "required_approving_review_count"),
+        signatures=_is_on(raw, "required_signatures"),
+        methods=_LINEAR if _is_on(raw, "required_linear_history") else _ALL,
     )
+
+
+def _is_on(raw: Json, name: str) -> bool:
+    return field.child(raw, name).get("enabled") is True
 
 
 def _unreadable(project: str, branch: str, why: str, *, needed: str = "") -> Denied:

@@ -239,6 +239,31 @@ class LocalForge:
         if done is None:
             raise Missing(f"no issue {full_name}#{number}")
 
+    async def rename_branch(self, full_name: str, branch: str, new: str) -> None:
+        """As on the web: pull requests into it, its protection and the default branch go with it."""
+        row = self._get(full_name)
+        git = self.git_of(row)
+        sha = await git.branch(branch)
+        if sha is None:
+            raise Missing(f"{full_name} has no branch {branch}")
+        await git.set_ref(f"refs/heads/{new}", sha)
+        with self.store.transaction():
+            for table, column in (("branch", "name"), ("protection", "branch")):
+                self.store.run(
+                    f"UPDATE {table} SET {column} = ? WHERE repository_id = ? AND {column} = ?",  # noqa: S608 - names above
+                    new, row["id"], branch,
+                )  # fmt: skip
+            self.store.run(
+                "UPDATE pull SET base_ref = ? WHERE base_ref = ? AND issue_id IN"
+                " (SELECT id FROM issue WHERE repository_id = ? AND state = 'open')",
+                new, branch, row["id"],
+            )  # fmt: skip
+            if row["default_branch"] == branch:
+                self.store.update("repository", row["id"], default_branch=new)
+        if row["default_branch"] == branch:
+            await git.run("symbolic-ref", "HEAD", f"refs/heads/{new}")
+        await git.delete_ref(f"refs/heads/{branch}", old=sha)
+
     # Rules
 
     def protect_branch(
@@ -251,11 +276,14 @@ class LocalForge:
         strict: bool = False,
         dismiss_stale: bool = False,
         enforce_admins: bool = True,
+        switches: Sequence[str] = (),
     ) -> None:
-        """Classic protection: required checks and approving reviews (None: reviews are not asked for)."""
+        """Classic protection: required checks and approving reviews (None: reviews are not asked for); `switches` are
+        others that are on (`required_signatures`, `required_linear_history`)."""
         detail = {
             "contexts": list(contexts), "approvals": approvals, "strict": strict,
             "dismiss_stale": dismiss_stale, "enforce_admins": enforce_admins,
+            "switches": list(switches),
         }  # fmt: skip
         self.store.run(
             "INSERT INTO protection VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET detail = excluded.detail",
@@ -284,9 +312,29 @@ class LocalForge:
             rules.append({"type": "required_status_checks", "parameters": parameters})
         if approvals:
             rules.append({"type": "pull_request", "parameters": _review_rule(approvals)})
+        return self._insert_ruleset(full_name, name, rules, include=include, exclude=exclude, enforcement=enforcement)
+
+    def add_rules(self, full_name: str, name: str, *, methods: Sequence[str] = (), kinds: Sequence[str] = ()) -> int:
+        """A ruleset on the default branch: `methods` are the only ways to merge; `kinds` are rules without parameters,
+        such as `required_signatures`."""
+        rules: list[dict[str, Any]] = [{"type": kind} for kind in kinds]
+        if methods:
+            rules.append({"type": "pull_request", "parameters": _review_rule(0, methods)})
+        return self._insert_ruleset(full_name, name, rules)
+
+    def _insert_ruleset(
+        self,
+        full_name: str,
+        name: str,
+        rules: Sequence[Mapping[str, Any]],
+        *,
+        include: Sequence[str] = ("~DEFAULT_BRANCH",),
+        exclude: Sequence[str] = (),
+        enforcement: str = "active",
+    ) -> int:
         return self.store.insert(
             "ruleset", repository_id=self._get(full_name)["id"], name=name, enforcement=enforcement,
-            include=json.dumps(list(include)), exclude=json.dumps(list(exclude)), rules=json.dumps(rules),
+            include=json.dumps(list(include)), exclude=json.dumps(list(exclude)), rules=json.dumps(list(rules)),
             created_at=self._at,
         )  # fmt: skip
 
@@ -320,14 +368,13 @@ class LocalForge:
         return row
 
 
-def _review_rule(approvals: int) -> dict[str, Any]:
+def _review_rule(approvals: int, methods: Sequence[str] = ()) -> dict[str, Any]:
     switches = (
         "dismiss_stale_reviews_on_push", "require_code_owner_review", "require_last_push_approval",
         "required_review_thread_resolution",
     )  # fmt: skip
-    methods = ["merge", "squash", "rebase"]
     return {
         "required_approving_review_count": approvals,
-        "allowed_merge_methods": methods,
+        "allowed_merge_methods": list(methods) or ["merge", "squash", "rebase"],
         **dict.fromkeys(switches, False),
     }

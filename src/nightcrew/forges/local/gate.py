@@ -72,7 +72,17 @@ async def merge_blocks(call: Call, pull: Row) -> list[str]:
     reasons = _review_blocks(call, pull, needs) + _check_blocks(call, pull, needs)
     if needs.strict and needs.contexts and not await call.git.is_ancestor(pull["base_sha"], pull["head_sha"]):
         reasons.append("Head branch is out of date. Review and try the merge again.")
+    if needs.signatures and await call.git.unsigned(f"{pull['base_sha']}..{pull['head_sha']}"):
+        reasons.append("Commits must have verified signatures.")
     return reasons
+
+
+def method_block(call: Call, pull: Row, method: str) -> str:
+    """Why the rules of the base branch do not allow this way of merging; empty when they do."""
+    needs = requirements(call, pull["base_ref"])
+    if method in needs.methods or (not needs.binds_admins and call.may("admin")):
+        return ""
+    return f"Merge method {method} merging is not allowed on this branch."
 
 
 def _review_blocks(call: Call, pull: Row, needs: Requirements) -> list[str]:

@@ -139,6 +139,12 @@ class Git:
         )  # fmt: skip
         return parse_commits(done.stdout.decode("utf-8", "replace"))
 
+    async def unsigned(self, revisions: str) -> int:
+        """How many commits of a range bear no signature. Whether one is good is not asked."""
+        shas = (await self.text("rev-list", revisions)).split()
+        raw = [await self.text("cat-file", "commit", sha) for sha in shas]
+        return sum("\ngpgsig" not in text.partition("\n\n")[0] for text in raw)
+
     async def commit(self, sha: str) -> Commit:
         return (await self.commits(sha, walk=False))[0]
 

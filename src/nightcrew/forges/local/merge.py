@@ -6,7 +6,7 @@ from nightcrew.forges.local.call import Answer, Call, Route
 from nightcrew.forges.local.error import Refusal, conflict, flaw, invalid, not_mergeable
 from nightcrew.forges.local.event import record_event
 from nightcrew.forges.local.fault import FaultKind
-from nightcrew.forges.local.gate import merge_blocks
+from nightcrew.forges.local.gate import merge_blocks, method_block
 from nightcrew.forges.local.git import Commit, Signature
 from nightcrew.forges.local.issue import set_state
 from nightcrew.forges.local.mergeability import forge_signature, try_merge
@@ -56,6 +56,9 @@ async def _refuse(call: Call, row: Row, *, sha: str | None, method: str) -> None
     setting, refusal = _METHODS[method]
     if not call.repo[setting]:
         raise not_mergeable(refusal)
+    barred = method_block(call, row, method)
+    if barred:
+        raise not_mergeable(barred)
     if call.faults.take(FaultKind.BASE_MOVED, call.method, call.path):
         raise not_mergeable(BASE_MOVED)
     if not await try_merge(call, row):

@@ -11,16 +11,22 @@ from nightcrew.forges.local.page import page_of
 from nightcrew.forges.local.store import Row
 from nightcrew.forges.local.user import node_id
 
+ALL_METHODS = frozenset({"merge", "squash", "rebase"})
+LINEAR = ALL_METHODS - {"merge"}
+
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a merge into a branch needs. `binds_admins` is false where admins may pass."""
+    """What a merge into a branch needs. `binds_admins` is false where admins may pass; `methods` are the ways that are
+    left."""
 
     contexts: tuple[str, ...] = ()
     approvals: int = 0
     strict: bool = False
     dismiss_stale: bool = False
     binds_admins: bool = True
+    signatures: bool = False
+    methods: frozenset[str] = ALL_METHODS
 
 
 def find_protection(call: Call, branch: str) -> dict[str, Any] | None:
@@ -54,6 +60,9 @@ def requirements(call: Call, branch: str) -> Requirements:
     found = find_protection(call, branch)
     classic = found or {}
     contexts = list(classic.get("contexts", []))
+    switches = classic.get("switches", [])
+    signatures = "required_signatures" in switches
+    methods = LINEAR if "required_linear_history" in switches else ALL_METHODS
     approvals = int(classic.get("approvals") or 0)
     strict, stale = bool(classic.get("strict")), bool(classic.get("dismiss_stale"))
     sets = rulesets_of(call, branch)
@@ -65,8 +74,13 @@ def requirements(call: Call, branch: str) -> Requirements:
         elif rule["type"] == "pull_request":
             approvals = max(approvals, int(parameters.get("required_approving_review_count", 0)))
             stale = stale or bool(parameters.get("dismiss_stale_reviews_on_push"))
+            methods &= frozenset(parameters.get("allowed_merge_methods", ALL_METHODS))
+        elif rule["type"] == "required_signatures":
+            signatures = True
+        elif rule["type"] == "required_linear_history":
+            methods &= LINEAR
     binds = bool(sets) or found is None or bool(classic.get("enforce_admins"))
-    return Requirements(tuple(dict.fromkeys(contexts)), approvals, strict, stale, binds)
+    return Requirements(tuple(dict.fromkeys(contexts)), approvals, strict, stale, binds, signatures, methods)
 
 
 def render_branch_protection(call: Call, branch: str) -> dict[str, Any]:
@@ -92,11 +106,12 @@ async def get_protection(call: Call) -> Answer:
     if detail is None:
         raise Refusal(404, "Branch not protected")
     url = f"{call.repo_url}/branches/{branch}/protection"
+    switched = detail.get("switches", [])
     body: dict[str, Any] = {
         "url": url,
-        "required_signatures": {"url": f"{url}/required_signatures", "enabled": False},
+        "required_signatures": {"url": f"{url}/required_signatures", "enabled": "required_signatures" in switched},
         "enforce_admins": {"url": f"{url}/enforce_admins", "enabled": bool(detail["enforce_admins"])},
-        **{name: {"enabled": False} for name in _SWITCHES},
+        **{name: {"enabled": name in switched} for name in _SWITCHES},
     }
     if detail["contexts"]:
         body["required_status_checks"] = {
