@@ -153,6 +153,8 @@ async def _projects(home: Home, settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(slug, "ok", f"{access.login} may push; the default branch is {access.default_branch}")
         for problem in access.problems:
             yield Finding(slug, "error", problem)
+        for note in access.notes:
+            yield Finding(slug, "warning", note)
 
 
 async def _credential(home: Home, forge: ForgeSettings) -> tuple[Token, str]:

@@ -123,6 +123,7 @@ async def _init_github(checkout: CheckoutFacts, repository: str | None) -> InitP
     said = (
         f"{access.slug}: {access.login} may push; the default branch is {access.default_branch}.",
         f"Labels created: {', '.join(made) or 'none, all were there'}.",
+        *(f"Note: {note}." for note in access.notes),
     )
     return InitPlan(ProjectLine(access.slug, source=str(checkout.root)), checkout, said)
 

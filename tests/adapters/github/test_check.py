@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from nightcrew.core.errors import Denied
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.pull import Check, CheckState
+from nightcrew.core.model.pull import HIDDEN, Check, CheckState
 from nightcrew.ports.scm import NewStatus
-from tests.adapters.github.stage import HEAD, Reply, Script, forge_over, limited
+from tests.adapters.github.stage import HEAD, Reply, Script, StillClock, forge_over, limited
 
 RUNS, STATUS = f"/repos/o/r/commits/{HEAD}/check-runs", f"/repos/o/r/commits/{HEAD}/status"
 
@@ -112,14 +111,70 @@ async def test_output_is_the_summary_and_a_null_app_is_no_app():
     assert (checks[0].app, checks[0].job_id) == ("", None)
 
 
-async def test_check_runs_that_may_not_be_read_are_denied_with_words():
+def job(number: int, conclusion: str | None, name: str = "unit") -> dict[str, Any]:
+    status = "completed" if conclusion else "in_progress"
+    return {
+        "id": number,
+        "name": name,
+        "status": status,
+        "conclusion": conclusion,
+        "html_url": f"https://x/job/{number}",
+    }
+
+
+def refusing() -> Script:
     script = Script()
     script.on("GET", RUNS, limited("Resource not accessible by personal access token", x_ratelimit_remaining="9"))
-    script.on("GET", STATUS, Reply(200, {"state": "success", "statuses": []}))
+    script.on(
+        "GET", STATUS, Reply(200, {"state": "success", "statuses": [{"id": 1, "context": "lint", "state": "success"}]})
+    )
+    return script
+
+
+def workflow(number: int, conclusion: str | None = None, name: str = "ci") -> dict[str, Any]:
+    return {**job(number, conclusion, name), "head_sha": HEAD}
+
+
+async def test_without_check_runs_jobs_and_statuses_are_told_and_that_there_may_be_more():
+    script = refusing()
+    runs = [workflow(20, name="push"), workflow(21, "success"), workflow(22, "startup_failure", "broken")]
+    script.on("GET", "/repos/o/r/actions/runs", Reply(200, {"workflow_runs": runs}))
+    script.on("GET", "/repos/o/r/actions/runs/20/jobs", Reply(200, {"jobs": [job(5, "failure"), job(7, None, "docs")]}))
+    script.on("GET", "/repos/o/r/actions/runs/21/jobs", Reply(200, {"jobs": [job(6, "success")]}))
+    script.on("GET", "/repos/o/r/actions/runs/22/jobs", Reply(200, {"jobs": []}))
     async with forge_over(script) as forge:
-        with pytest.raises(Denied, match="fine-grained") as caught:
-            await forge.list_checks("o/r", Sha(HEAD))
-    assert caught.value.needed == "checks=read"
+        await forge.list_checks("o/r", Sha(HEAD))
+        checks = await forge.list_checks("o/r", Sha(HEAD))
+    assert [(check.name, check.state.value, check.source) for check in checks] == [
+        ("unit", "success", "check_run"),
+        ("docs", "pending", "check_run"),
+        ("broken", "failure", "check_run"),
+        ("check runs", "pending", HIDDEN),
+        ("lint", "success", "status"),
+    ]
+    assert checks[0].job_id == checks[0].run_id == 6
+    assert checks[3].summary.endswith("only commit statuses and jobs of GitHub Actions can be seen")
+    assert all(f"head_sha={HEAD}" in one.query for one in script.asked if one.path.endswith("/actions/runs"))
+    assert script.count(path="/check-runs") == 1, "a refusal counts each time"
+
+
+async def test_what_is_allowed_later_is_read_again():
+    script, clock = refusing(), StillClock()
+    script.on("GET", "/repos/o/r/actions/runs", Reply(200, {"workflow_runs": []}))
+    async with forge_over(script, clock=clock) as forge:
+        await forge.list_checks("o/r", Sha(HEAD))
+        script.on("GET", RUNS, Reply(200, {"check_runs": [run(1, "success")]}))
+        clock.advance(3600)
+        assert HIDDEN not in {check.source for check in await forge.list_checks("o/r", Sha(HEAD))}
+
+
+async def test_where_jobs_may_not_be_read_either_statuses_are_left():
+    script = refusing()
+    script.on("GET", "/repos/o/r/actions/runs", limited("Resource not accessible by personal access token"))
+    async with forge_over(script) as forge:
+        checks = await forge.list_checks("o/r", Sha(HEAD))
+    assert [check.name for check in checks] == ["check runs", "lint"]
+    assert checks[0].summary.endswith("only commit statuses can be seen")
 
 
 async def test_a_status_is_cut_to_what_is_taken():

@@ -57,8 +57,8 @@ async def test_what_a_token_lacks_is_said_in_words(tmp_path):
     assert not access.can_read_checks
     assert "write access" in access.problems[0]
     assert "issues are disabled" in access.problems[1]
-    assert "check runs" in access.problems[2]
-    assert "administration=read" in access.problems[3]
+    assert "administration=read" in access.problems[2]
+    assert "check runs" in access.notes[0]
 
 
 async def test_errors_are_typed(tmp_path):

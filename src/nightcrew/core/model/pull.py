@@ -49,6 +49,11 @@ class CheckState(Enum):
         return self in (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
 
 
+HIDDEN = "hidden"
+"""The source of an entry that stands for checks which cannot be read; its summary says why. It is no check itself, and
+always pending."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check of one SHA, newest answer of its name and source. `source` is `check_run` or `status`; `app` is the

@@ -6,7 +6,7 @@ Whether they are enough to merge is a question of the gate.
 import re
 
 from nightcrew.core.known import Known, Observed, Unknown
-from nightcrew.core.model.pull import Check, CheckState, PullView
+from nightcrew.core.model.pull import HIDDEN, Check, CheckState, PullView
 from nightcrew.core.model.settings import ProjectSettings
 
 OWN_PREFIX = "nightcrew/"
@@ -24,7 +24,16 @@ def required_contexts(project: ProjectSettings, by_rules: tuple[str, ...]) -> tu
 def counted_checks(project: ProjectSettings, checks: tuple[Check, ...]) -> tuple[Check, ...]:
     """Nightcrew's own statuses count only where they are configured engine checks, and never the review."""
     own = {OWN_PREFIX + check.name for check in project.checks} - {REVIEW_CONTEXT}
-    return tuple(check for check in checks if not check.name.startswith(OWN_PREFIX) or check.name in own)
+    return tuple(
+        check
+        for check in checks
+        if check.source != HIDDEN and (not check.name.startswith(OWN_PREFIX) or check.name in own)
+    )
+
+
+def why_hidden(checks: tuple[Check, ...]) -> str:
+    """Why there may be checks that cannot be seen; empty if all can be."""
+    return next((check.summary for check in checks if check.source == HIDDEN), "")
 
 
 def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:

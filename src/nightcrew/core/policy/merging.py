@@ -26,6 +26,7 @@ from nightcrew.core.policy.checking import (
     has_foreign,
     is_stale,
     required_contexts,
+    why_hidden,
 )
 
 # GitHub's mergeable_state is undocumented; these are the values seen. Anything else is unknown.
@@ -121,7 +122,8 @@ def is_approved(view: GateView) -> Term:
 
 def has_green_checks(view: GateView) -> Term:
     """Every required check succeeded. Where neither the branch's rules nor the settings require any, nothing else may
-    have failed or pend either, and one real success must exist; an engine check can be that."""
+    have failed or pend either, and one real success must exist; an engine check can be that. Where checks may be
+    hidden, only required ones that can be seen are known."""
     if isinstance(view.pull.checks, Unknown):
         return _unknown("checks", f"its checks are not known ({view.pull.checks.why})")
     if isinstance(view.pull.required, Unknown):
@@ -135,6 +137,9 @@ def has_green_checks(view: GateView) -> Term:
         by_name[REVIEW_CONTEXT] = [check for check in view.pull.checks.value if check.name == REVIEW_CONTEXT]
     missing = [name for name in required if not by_name.get(name)]
     bad = [check for name in required for check in by_name.get(name, []) if not check.state.satisfies]
+    hidden = why_hidden(view.pull.checks.value)
+    if missing and hidden:
+        return _unknown("checks", f"required checks are not among what can be read: {', '.join(missing)} ({hidden})")
     if missing:
         return _no("checks", f"required checks have not reported: {', '.join(missing)}")
     stale = sorted({check.name for check in real if is_stale(check, view.pull)})
@@ -147,6 +152,9 @@ def has_green_checks(view: GateView) -> Term:
     unsatisfied = [check for check in real if not check.state.satisfies]
     if unsatisfied:
         return _no("checks", describe_checks(unsatisfied))
+    if hidden:
+        words = f"whether another check failed is not known ({hidden}); name those that must succeed in "
+        return _unknown("checks", f"{words}merge.required_checks, or use a classic token or a GitHub App")
     if any(check.state is CheckState.SUCCESS for check in real):
         return _yes("checks")
     if view.project.merge.allow_without_ci and not real:

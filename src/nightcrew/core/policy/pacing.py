@@ -2,7 +2,7 @@
 
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.pull import CheckState, PullView
+from nightcrew.core.model.pull import HIDDEN, CheckState, PullView
 from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Task
@@ -50,7 +50,8 @@ def has_open_checks(pull: PullView) -> bool:
     """Whether checks of others run or have not begun, as far as is known."""
     if isinstance(pull.checks, Unknown):
         return True
-    foreign = [check for check in pull.checks.value if not check.name.startswith(OWN_PREFIX)]
+    seen = (check for check in pull.checks.value if check.source != HIDDEN)
+    foreign = [check for check in seen if not check.name.startswith(OWN_PREFIX)]
     required = pull.required.value.contexts if isinstance(pull.required, Known) else ()
     missing = set(required) - {check.name for check in foreign}
     return not foreign or bool(missing) or any(check.state is CheckState.PENDING for check in foreign)

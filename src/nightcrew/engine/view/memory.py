@@ -72,5 +72,14 @@ class ProjectMemory:
         settings, which issues are left alone since who asked for them cannot be told, and what its board lacks."""
         access, wrong = ("", "") if self.facts is None else (self.facts.access, self.facts.problem)
         comments, unclear = self.comments.memory.problem, describe_unclear(self.candidates)
-        found = (self.problem, access, wrong, comments, unclear, *self.claims.problems(), *self.board_problems)
+        found = (
+            self.problem,
+            access,
+            wrong,
+            comments,
+            unclear,
+            self.pulls.hidden,
+            *self.claims.problems(),
+            *self.board_problems,
+        )
         return tuple(words for words in found if words)

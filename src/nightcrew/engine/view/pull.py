@@ -14,6 +14,7 @@ from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Remark,
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.task import Task
+from nightcrew.core.policy.checking import why_hidden
 from nightcrew.core.policy.pacing import has_open_checks
 from nightcrew.core.words import is_own_review
 from nightcrew.ports.scm import Scm
@@ -63,6 +64,8 @@ class PullReader:
         self._with_base: dict[tuple[Sha, Sha], bool] = {}
         self._agents_in: dict[tuple[int, Sha], frozenset[str]] = {}
         self._missed: set[int] = set()
+        self.hidden = ""
+        """Why checks may be hidden, as far as was seen."""
 
     async def read(self, task: Task) -> Observed[PullView | None]:
         """The pull request of a task. Known(None) if it has none, or it was not found twice."""
@@ -120,12 +123,14 @@ class PullReader:
             paths = group.create_task(observed(scm.list_pull_paths(project, pull.number)))
             base = group.create_task(observed(scm.find_branch(project, pull.base_ref)))
             agents = group.create_task(observed(self._agents(task, pull)))
+        seen = checks.result()
+        self.hidden = why_hidden(seen.value) if isinstance(seen, Known) else ""
         base_sha = base.result()
         reviews, remarks = said.result()
         is_elsewhere = task.base_ref not in ("", pull.base_ref)
         return PullView(
             pull,
-            checks.result(),
+            seen,
             required.result(),
             reviews,
             paths.result(),

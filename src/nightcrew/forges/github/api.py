@@ -16,6 +16,7 @@ from nightcrew.forges.github.page import Fetched, Listing, walk
 from nightcrew.forges.github.request import Requester
 
 CONFIRM_AFTER_S = 1.0
+SHUT_FOR_S = 3600.0
 
 T = TypeVar("T")
 
@@ -36,6 +37,15 @@ class Api:
         self.transport = transport
         self.requester = requester
         self.memory = memory
+        self._shut: dict[tuple[str, str], float] = {}
+
+    def shut(self, project: str, thing: str) -> None:
+        """What was asked for is not allowed: it is not to be asked for again for a while."""
+        self._shut[project, thing] = self.requester.monotonic()
+
+    def is_shut(self, project: str, thing: str) -> bool:
+        at = self._shut.get((project, thing))
+        return at is not None and self.requester.monotonic() - at < SHUT_FOR_S
 
     @property
     def base_url(self) -> str:

@@ -9,23 +9,12 @@ from nightcrew.core.model.pull import Check, CheckState
 from nightcrew.forges.github import field, status
 from nightcrew.forges.github.api import Api, segment
 from nightcrew.forges.github.field import Json
+from nightcrew.forges.github.job import APP, list_jobs, parse_state, render_mark
 from nightcrew.forges.github.page import PER_PAGE, Listing
 
 SUMMARY_AT_MOST = 8000
 MOST_ANNOTATED, MOST_ANNOTATIONS, ANNOTATION_AT_MOST = 20, 20, 1000
-_ACTIONS = "github-actions"
 _JOB = re.compile(r"/job/([0-9]+)(?:[/?#]|\Z)")
-_CONCLUSIONS = {
-    "success": CheckState.SUCCESS,
-    "neutral": CheckState.NEUTRAL,
-    "skipped": CheckState.SKIPPED,
-    "failure": CheckState.FAILURE,
-    "cancelled": CheckState.FAILURE,
-    "timed_out": CheckState.FAILURE,
-    "action_required": CheckState.FAILURE,
-    "startup_failure": CheckState.FAILURE,
-    "stale": CheckState.PENDING,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +27,6 @@ class CheckRun:
 
 
 def parse_check_run(raw: Json) -> CheckRun:
-    """A conclusion that is not known, or none, counts as pending: it is no success and no failure."""
-    conclusion = field.text(raw, "conclusion") if field.text(raw, "status") == "completed" else ""
     number = field.number(raw, "id")
     app = field.text(field.child(raw, "app"), "slug")
     output = field.child(raw, "output")
@@ -49,15 +36,15 @@ def parse_check_run(raw: Json) -> CheckRun:
         number,
         Check(
             name=field.text(raw, "name"),
-            state=_CONCLUSIONS.get(conclusion, CheckState.PENDING),
+            state=parse_state(raw),
             source="check_run",
             summary="\n\n".join(part for part in parts if part)[:SUMMARY_AT_MOST],
             url=field.text(raw, "html_url") or field.text(raw, "details_url"),
             app=app,
             # The check run that Actions makes for a job has the number of the job.
-            job_id=int(job[1]) if job else number if app == _ACTIONS else None,
+            job_id=int(job[1]) if job else number if app == APP else None,
             run_id=number,
-            mark=f"{number} {field.text(raw, 'completed_at')} {conclusion}",
+            mark=render_mark(raw),
         ),
         annotations=_count(output),
     )
@@ -68,14 +55,7 @@ async def list_runs(api: Api, project: str, sha: Sha) -> tuple[Check, ...]:
     choice of the latest goes by the time of completion, where a late old success hides a newer failure."""
     url = api.of(project, f"/commits/{segment(sha)}/check-runs", filter="all", per_page=PER_PAGE)
     listing = Listing(url, parse_check_run, key=lambda raw: field.number(raw, "id"), within="check_runs")
-    try:
-        runs = await api.list(listing)
-    except Denied as error:
-        raise Denied(
-            f"check runs of {project} cannot be read with this token ({error}); fine-grained tokens have no such"
-            " permission: use a classic token or a GitHub App",
-            needed=error.needed or "checks=read",
-        ) from error
+    runs = await api.list(listing)
     newest: dict[tuple[str, str], CheckRun] = {}
     for run in runs:
         key = (run.check.name, run.check.app)
@@ -113,6 +93,18 @@ def _count(output: Json) -> int:
 
 
 async def list_joined(api: Api, project: str, sha: Sha) -> tuple[Check, ...]:
-    """Check runs and statuses; a name that is in both systems is told twice, since both must pass."""
-    checks = (*await list_runs(api, project, sha), *await status.list_newest(api, project, sha))
+    """Check runs and statuses; a name that is in both systems is told twice, since both must pass. A token that may not
+    read check runs (fine-grained ones cannot) is told of jobs in their place, and that there may be more."""
+    checks = (*await _list_runs_or_jobs(api, project, sha), *await status.list_newest(api, project, sha))
     return api.memory.settle(api.of(project, f"#checks/{sha}"), checks)
+
+
+async def _list_runs_or_jobs(api: Api, project: str, sha: Sha) -> tuple[Check, ...]:
+    if api.is_shut(project, "checks"):
+        return await list_jobs(api, project, sha)
+    try:
+        return await list_runs(api, project, sha)
+    except Denied:
+        # A refusal is counted each time, so it is not asked for again for a while.
+        api.shut(project, "checks")
+        return await list_jobs(api, project, sha)

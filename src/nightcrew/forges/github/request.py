@@ -54,6 +54,9 @@ class Requester:
         self._outage = Outage(clock)
         self._lane = WriteLane(write_interval_s, clock=clock, sleep=sleep)
 
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
     async def read(
         self, url: str, *, headers: Mapping[str, str] | None = None, accept: Collection[int] = (), tail: bool = False
     ) -> Answer:

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 TIMEOUT_S = 15
+NO_CHECKS = (
+    "the token cannot read check runs (fine-grained tokens never can): commit statuses and jobs of GitHub Actions are"
+    " read instead, and only those of them that the branch's rules or merge.required_checks demand can open a merge; a"
+    " classic token or a GitHub App sees all"
+)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """What a token may do with one repository. `scopes` is None for tokens that have none (fine-grained ones, Apps).
-    `problems` says in words what would keep Nightcrew from its work; empty if nothing would."""
+    `problems` says in words what would keep Nightcrew from its work; empty if nothing would. `notes` is what works less
+    well than it could."""
 
     login: str
     scopes: tuple[str, ...] | None
@@ -36,6 +42,7 @@ class Access:
     can_read_checks: bool
     remaining: int
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 async def inspect_access(settings: ForgeSettings, *, token: Token, project: str, app_login: str = "") -> Access:
@@ -66,8 +73,6 @@ def _inspect(hub: "Github", project: str, *, app_login: str) -> Access:
         problems.append(f"the token lacks the scope repo (it has {', '.join(scopes)})")
     if not repo.has_issues:
         problems.append(f"issues are disabled in {project}")
-    if not can_read_checks:
-        problems.append("the token cannot read check runs (fine-grained tokens never can): nothing would be merged")
     if protection_hidden:
         problems.append(
             f"{repo.default_branch} is protected and the token may not read how: it needs administration=read, else"
@@ -84,6 +89,7 @@ def _inspect(hub: "Github", project: str, *, app_login: str) -> Access:
         can_read_checks=can_read_checks,
         remaining=hub.rate_limiting[0],
         problems=tuple(problems),
+        notes=() if can_read_checks else (NO_CHECKS,),
     )
 
 
