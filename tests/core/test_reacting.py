@@ -197,6 +197,13 @@ def test_checks_that_nobody_pays_for_block_only_the_task_at_its_merge():
     assert "spending limit" in block.words
     task = a_task(Status.BLOCKED, pull=70, block=block)
     assert unblock_target(task) is Status.NEEDS_REVIEW
+    # A failed list of checks is no news; once they run again, it goes on by itself.
+    still = a_view(task=task, pull=Known(a_pull_view(checks=Known((unpaid,)))))
+    assert wait(still).code == "blocked"
+    assert wait(replace(still, pull=Known(a_pull_view(checks=UNKNOWN)))).code == "blocked"
+    for state in (CheckState.PENDING, CheckState.SUCCESS, CheckState.FAILURE):
+        again = replace(still, pull=Known(a_pull_view(checks=Known((a_check("build", state),)))))
+        moved(again, Status.NEEDS_REVIEW, Evidence.PERSON)
     # What fails beside it goes to its author all the same.
     red = a_check("lint", CheckState.FAILURE)
     action = moved(reviewed(a_pull_view(checks=Known((unpaid, red)))), Status.ROUTED, Evidence.CHANGES_REQUESTED)

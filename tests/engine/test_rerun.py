@@ -14,6 +14,7 @@ from tests.engine.approved import in_review
 from tests.engine.part import PROJECT
 from tests.engine.stage import Stage
 
+UNPAID = "The job was not started because recent account payments have failed or your spending limit is too low"
 RED, GREEN = CheckState.FAILURE, CheckState.SUCCESS
 LOG = "FAILED tests/test_turn.py::test_slow - assert 1 == 2\n##[error]1 failed\n"
 
@@ -89,6 +90,30 @@ async def test_a_request_without_an_answer_is_looked_for_and_made_once(tmp_path,
     say(stage, key, GREEN)
     await stage.later()
     assert stage.task(key).status is Status.DONE
+
+
+@pytest.mark.case("C187")
+async def test_checks_that_nobody_pays_for_hold_their_task_until_they_run_and_nobody_else(tmp_path):
+    stage = Stage(tmp_path)
+    key, _ = await in_review(stage)
+    say(stage, key, RED, UNPAID)
+    await stage.later()
+    assert stage.block(key).code == "ci_unpaid"
+    assert stage.count("rerun_check") == 0
+    other = stage.file("Another thing")
+    await stage.later()
+    say(stage, other, GREEN)
+    await stage.later()
+    assert stage.task(other).status is Status.DONE
+    assert stage.store.cooldowns == {}
+    assert stage.block(key).code == "ci_unpaid"
+    say(stage, key, CheckState.PENDING)
+    say(stage, key, GREEN)
+    await stage.later()
+    await stage.later()
+    assert stage.task(key).status is Status.DONE
+    assert len(stage.runs(key, Role.AUTHOR)) == 1
+    assert [notice.kind for notice in stage.store.notices] == ["blocked", "merged", "merged"]
 
 
 async def test_it_can_be_turned_off(tmp_path):

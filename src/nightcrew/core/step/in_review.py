@@ -89,7 +89,8 @@ def _follow_failed(case: Case, pull: PullView, gate: Gate) -> Stage | None:
     names = ", ".join(sorted({check.name for check in failed or gate.failed_checks}))
     if not failed:
         words = f"the forge did not run {names}, for want of payment or of a higher spending limit there."
-        return block(case.task, Block("ci_unpaid", f"{words} Once that is settled, run them again and unblock it."))
+        coming = "Once that is settled and they run again, it goes on by itself."
+        return block(case.task, Block("ci_unpaid", f"{words} {coming}"))
     return follow_rerun(case, pull, failed, explain(gate)) or _give_back(case, pull, names, explain(gate))
 
 

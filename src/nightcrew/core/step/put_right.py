@@ -5,6 +5,7 @@ It goes on by itself then; nobody has to unblock it.
 
 from nightcrew.core.known import Known
 from nightcrew.core.model.pull import PullView
+from nightcrew.core.policy.checking import failed_checks, is_unpaid
 from nightcrew.core.policy.pending import pending_checks
 from nightcrew.core.policy.refusing import has_changed_since
 from nightcrew.core.stage import Case
@@ -35,5 +36,14 @@ def _why(case: Case, pull: PullView, code: str) -> str:
             return "what is seen of its pull request has changed since the forge refused the merge"
         case "ci_pending" if isinstance(pull.checks, Known) and not pending_checks(case.settings, pull):
             return "its checks have finished"
+        case "ci_unpaid" if _is_paid_for(case, pull):
+            return "the forge runs its checks again"
         case _:
             return ""
+
+
+def _is_paid_for(case: Case, pull: PullView) -> bool:
+    """Whether checks that the forge did not run for want of payment have another answer by now, or are under way."""
+    if not isinstance(pull.checks, Known) or not pull.checks.value:
+        return False
+    return not any(is_unpaid(check) for check in failed_checks(case.settings, pull))
