@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nightcrew.core.actions import CollectRun, MoveStatus, ResumeStart, StopRun, TellPerson
+from nightcrew.core.actions import CollectRun, MoveStatus, NoteRun, ResumeStart, StopRun, TellPerson
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
@@ -121,7 +121,8 @@ def test_what_the_wall_clock_says_ends_no_run():
 @pytest.mark.parametrize(
     ("seen", "expected"),
     [
-        ({"silent_s": 899.0}, "running"),
+        ({"silent_s": 599.0}, "running"),
+        ({"silent_s": 600.0}, NoteRun),
         ({"silent_s": 900.0}, StopRun),
         ({"silent_s": 9000.0, "at_work": True}, "running"),
         ({"silent_s": 900.0, "has_result": True}, CollectRun),
@@ -159,8 +160,8 @@ def test_how_long_it_was_silent_is_said(silent_s, words):
     assert stop.why == f"it printed nothing for {words}"
 
 
-def test_an_agent_that_left_the_settings_is_not_ended_for_silence():
-    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, seen={"silent_s": 1e6}, agent="gone") == "running"
+def test_an_agent_that_left_the_settings_is_told_of_and_not_ended_for_silence():
+    assert outcome(Role.AUTHOR, RUNNING, Probe.ALIVE, seen={"silent_s": 1e6}, agent="gone") is NoteRun
 
 
 @pytest.mark.parametrize(

@@ -333,7 +333,7 @@ class MemoryStore:
         self.runs[run.id] = run
         return True
 
-    async def save_run(self, run: Run, *, event: Event | None = None) -> None:
+    async def save_run(self, run: Run, *, event: Event | None = None, notice: Notice | None = None) -> None:
         self._check()
         stored = self._get_run(run.id)
         if run.is_open and not stored.is_open:
@@ -351,6 +351,8 @@ class MemoryStore:
             began_s=run.began_s,
             stop=run.stop,
         )
+        if notice is not None:
+            self._keep_notice(notice)
         self.writes += event is None
 
     async def find_run(self, run: RunId) -> Run | None:

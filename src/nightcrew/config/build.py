@@ -1,6 +1,7 @@
 """From validated keys to the core's settings. Nothing is checked here: what arrives is right."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
@@ -8,8 +9,9 @@ from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
 from nightcrew.config.project import ProjectEntry
 from nightcrew.config.reaction import ReactionKeys
+from nightcrew.config.section import Section
 from nightcrew.config.upkeep import build_upkeep
-from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
+from nightcrew.core.model.reaction import ReactionAction, ReactionKind, ReactionRule, ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
@@ -132,24 +134,18 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
 
 
 def _build_reactions(keys: ReactionKeys) -> ReactionSettings:
-    ci, asked, said = keys.ci_failed, keys.changes_requested, keys.review_comments
-    merged = keys.approved_and_green
+    """Every kind has the section of its name; what a section has no key for keeps its default."""
+    defaults = ReactionSettings()
     return ReactionSettings(
-        ci_failed=ReactionRule(
-            ReactionAction(ci.action), ci.retries, message=ci.message, priority=ci.priority, rerun=ci.rerun
-        ),
-        changes_requested=ReactionRule(
-            ReactionAction(asked.action),
-            asked.retries,
-            asked.escalate_after,
-            message=asked.message,
-            priority=asked.priority,
-        ),
-        review_comments=ReactionRule(
-            ReactionAction(said.action), said.retries, message=said.message, bots=said.bots, priority=said.priority
-        ),
-        approved_and_green=ReactionRule(ReactionAction(merged.action), priority=merged.priority),
+        **{kind.value: _build_rule(getattr(keys, kind.value), defaults.rule(kind)) for kind in ReactionKind}
     )
+
+
+def _build_rule(keys: Section, rule: ReactionRule) -> ReactionRule:
+    values = {name: getattr(keys, name) for name in type(keys).model_fields}
+    if "escalate_after" in values:
+        values["escalate_after_s"] = values.pop("escalate_after")
+    return replace(rule, **{**values, "action": ReactionAction(values["action"])})
 
 
 def _build_agent(name: str, keys: AgentKeys, expand: Callable[[str], str]) -> AgentSettings:

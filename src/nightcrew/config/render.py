@@ -7,10 +7,12 @@ import yaml
 
 from nightcrew.config.channel import render_chat
 from nightcrew.config.document import copy_resolvers
+from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.secret import MASK, is_reference, looks_secret
+from nightcrew.config.section import Section
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.board import BoardSettings
-from nightcrew.core.model.reaction import ReactionSettings
+from nightcrew.core.model.reaction import ReactionKind, ReactionRule, ReactionSettings
 from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
 from nightcrew.core.model.upkeep import UpkeepSettings
 
@@ -194,34 +196,22 @@ def _project(project: ProjectSettings) -> dict[str, object]:
 
 
 def _reactions(rules: ReactionSettings) -> dict[str, object]:
-    ci, asked, said = rules.ci_failed, rules.changes_requested, rules.review_comments
-    return {
-        "ci_failed": {
-            "action": ci.action.value,
-            "rerun": ci.rerun,
-            "retries": ci.retries,
-            "priority": ci.priority.value,
-            "message": ci.message,
-        },
-        "changes_requested": {
-            "action": asked.action.value,
-            "retries": asked.retries,
-            "escalate_after": render_duration(asked.escalate_after_s),
-            "priority": asked.priority.value,
-            "message": asked.message,
-        },
-        "review_comments": {
-            "action": said.action.value,
-            "retries": said.retries,
-            "bots": said.bots,
-            "priority": said.priority.value,
-            "message": said.message,
-        },
-        "approved_and_green": {
-            "action": rules.approved_and_green.action.value,
-            "priority": rules.approved_and_green.priority.value,
-        },
+    return {kind.value: _rule(rules.rule(kind), ReactionKeys.model_fields[kind.value].default) for kind in ReactionKind}
+
+
+def _rule(rule: ReactionRule, keys: Section) -> dict[str, object]:
+    """As far as the kind has keys."""
+    shown: dict[str, object] = {
+        "action": rule.action.value,
+        "rerun": rule.rerun,
+        "retries": rule.retries,
+        "escalate_after": render_duration(rule.escalate_after_s),
+        "bots": rule.bots,
+        "log_hosts": list(rule.log_hosts),
+        "priority": rule.priority.value,
+        "message": rule.message,
     }
+    return {name: value for name, value in shown.items() if name in type(keys).model_fields}
 
 
 def _board(board: BoardSettings) -> dict[str, object]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.action.board import SyncBoard
 from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
-from nightcrew.core.action.person import AnswerCommand, PassComments, SoundAlarm, TellPerson
+from nightcrew.core.action.person import AnswerCommand, NoteComplete, PassComments, SoundAlarm, TellPerson
 from nightcrew.core.action.pull import (
     AnswerFeedback,
     FollowBase,
@@ -24,7 +24,7 @@ from nightcrew.core.action.pull import (
     SettleReruns,
     UpdateBranch,
 )
-from nightcrew.core.action.run import CollectRun, ResumeStart, StartRun, StopRun
+from nightcrew.core.action.run import CollectRun, NoteRun, ResumeStart, StartRun, StopRun
 from nightcrew.core.action.status import AcceptPerson, AdoptIssue, FinishTask, MoveStatus, RecordRoute, SettleLabels
 
 __all__ = [
@@ -41,8 +41,10 @@ __all__ = [
     "FollowBase",
     "MergePull",
     "MoveStatus",
+    "NoteComplete",
     "NoteHoldup",
     "NoteReaction",
+    "NoteRun",
     "OutcomeOpen",
     "PassComments",
     "PostVerdict",
@@ -96,6 +98,8 @@ Action = (
     | FollowBase
     | SoundAlarm
     | NoteHoldup
+    | NoteRun
+    | NoteComplete
 )
 
 

@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     AdoptIssue,
     AnswerCommand,
     MergePull,
+    NoteComplete,
     NoteHoldup,
     PassComments,
     RecordRoute,
@@ -28,6 +29,7 @@ from nightcrew.core.actions import (
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.reaction import ReactionAction
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.policy.boarding import sync_board
@@ -36,6 +38,7 @@ from nightcrew.core.policy.claiming import elsewhere, keep, let_go, told_under_c
 from nightcrew.core.policy.depending import find_circles
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
+from nightcrew.core.policy.noticing import told_words
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
 from nightcrew.core.stage import Allowance, Case, Stage, act_on, block, wait_for
@@ -106,6 +109,7 @@ def decide(world: World) -> Decision:
             *_pass_comments(world, project),
             *_board(world, name),
             *sound_alarm(project),
+            *_all_complete(world, project),
         )
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
@@ -284,6 +288,20 @@ def _pass_comments(world: World, project: ProjectWorld) -> tuple[PassComments, .
 def _board(world: World, name: str) -> tuple[SyncBoard, ...]:
     action = sync_board(world.projects[name], now=world.now)
     return () if action is None else (action,)
+
+
+def _all_complete(world: World, project: ProjectWorld) -> tuple[NoteComplete, ...]:
+    """That nothing is left to do, once for the end of each last task; of one that ended long ago only the record."""
+    rule, found = project.settings.reactions.all_complete, project.completed
+    if found is None or project.is_removed or rule.action is not ReactionAction.NOTIFY:
+        return ()
+    if project.told_complete_at is not None and project.told_complete_at >= found.done_at:
+        return ()
+    slug = project.settings.slug
+    waiting = f"; {len(found.blocked)} wait for you: {', '.join(map(str, found.blocked[:10]))}" if found.blocked else ""
+    words = told_words(rule, f"All work in {slug} is done ({found.done} tasks){waiting}.", {"project": slug})
+    is_news = world.now - found.done_at <= timedelta(days=1)
+    return (NoteComplete(slug, found.done_at, words if is_news else "", "its last task is done"),)
 
 
 def _age(candidate: Candidate) -> tuple[int, datetime, int]:

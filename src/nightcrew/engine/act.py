@@ -25,8 +25,10 @@ from nightcrew.core.actions import (
     FollowBase,
     MergePull,
     MoveStatus,
+    NoteComplete,
     NoteHoldup,
     NoteReaction,
+    NoteRun,
     OutcomeOpen,
     PassComments,
     PostVerdict,
@@ -62,7 +64,7 @@ from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
-from nightcrew.engine.effect.reaction import note_reaction
+from nightcrew.engine.effect.reaction import note_complete, note_reaction, note_run
 from nightcrew.engine.effect.rerun import rerun_checks, settle_reruns
 from nightcrew.engine.effect.stack import retarget_pull
 from nightcrew.engine.effect.start import resume_start, start_run
@@ -138,6 +140,10 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await rerun_checks(means, action)
         case SettleReruns():
             return await settle_reruns(means, action)
+        case NoteRun():
+            return await note_run(means, action)
+        case NoteComplete():
+            return await note_complete(means, action)
         case NoteReaction():
             return await note_reaction(means, action)
         case NoteHoldup():

@@ -180,7 +180,7 @@ class Store(Protocol):
         run and this is an author run."""
         ...
 
-    async def save_run(self, run: Run, *, event: Event | None = None) -> None:
+    async def save_run(self, run: Run, *, event: Event | None = None, notice: Notice | None = None) -> None:
         """Replace a run's mutable fields (state, times, outcome, stop, agent_session, head_sha)."""
         ...
 

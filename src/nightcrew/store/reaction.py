@@ -11,12 +11,13 @@ from nightcrew.store.codec import parse_enum, parse_optional_time, parse_time, r
 from nightcrew.store.statement import Row, ask, ask_one
 
 _NOTE = (
-    "INSERT INTO reactions (project, number, pull, head_sha, kind, seen_at, told_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO reactions (project, number, pull, head_sha, run, kind, seen_at, told_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET told_at = coalesce(told_at, excluded.told_at)"
 )
 _SEND = (
-    "INSERT INTO reactions (project, number, pull, head_sha, kind, seen_at, sent, sent_at)"
-    " VALUES (?, ?, ?, ?, ?, ?, 1, ?)"
+    "INSERT INTO reactions (project, number, pull, head_sha, run, kind, seen_at, sent, sent_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)"
     " ON CONFLICT DO UPDATE SET sent_at = excluded.sent_at,"
     " sent = CASE WHEN sent_at <= ? THEN 1 ELSE sent + 1 END"
 )
@@ -70,12 +71,17 @@ async def load_deliveries(connection: Connection) -> Mapping[TaskKey, frozenset[
 
 
 def _where(task: TaskKey, key: ReactionKey) -> tuple[str | int, ...]:
-    return (task.project, task.number, key.pull, key.head_sha, key.kind.value)
+    return (task.project, task.number, key.pull, key.head_sha, key.run or "", key.kind.value)
 
 
 def _parse(row: Row) -> Reaction:
     return Reaction(
-        ReactionKey(row["pull"], Sha(row["head_sha"]), parse_enum(ReactionKind, row["kind"])),
+        ReactionKey(
+            row["pull"],
+            Sha(row["head_sha"]),
+            parse_enum(ReactionKind, row["kind"]),
+            RunId(row["run"]) if row["run"] else None,
+        ),
         seen_at=parse_time(row["seen_at"]),
         sent=row["sent"],
         sent_at=parse_optional_time(row["sent_at"]),

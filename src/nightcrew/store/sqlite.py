@@ -286,9 +286,15 @@ class SqliteStore:
     async def record_run(self, run: Run, *, event: Event) -> bool:
         return await self._write(lambda db: runs.record_run(db, run, event=event))
 
-    async def save_run(self, run: Run, *, event: Event | None = None) -> None:
+    async def save_run(self, run: Run, *, event: Event | None = None, notice: Notice | None = None) -> None:
         """Missing if there is no such run; Conflict if it has ended and `run` says that it is open."""
-        await self._write(lambda db: runs.save_run(db, run, event=event))
+
+        async def body(db: Connection) -> None:
+            await runs.save_run(db, run, event=event)
+            if notice is not None:
+                await notices.record_notice(db, notice)
+
+        await self._write(body)
 
     async def find_run(self, run: RunId) -> Run | None:
         return await self._read(lambda db: runs.find_run(db, run))

@@ -16,8 +16,10 @@ from nightcrew.core.actions import (
     FollowBase,
     MergePull,
     MoveStatus,
+    NoteComplete,
     NoteHoldup,
     NoteReaction,
+    NoteRun,
     PassComments,
     PostVerdict,
     PublishWork,
@@ -47,7 +49,7 @@ from nightcrew.core.policy.checking import base_mark
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
 from tests.simulation.core.row import change_status, label_moved, save, set_label
-from tests.simulation.core.rule import check_finish, check_merge, check_removal, check_rerun
+from tests.simulation.core.rule import check_finish, check_merge, check_removal, check_rerun, hold
 from tests.simulation.core.run import collect_run, resume_start, start_run, stop_run
 from tests.simulation.core.truth import Effect, Refuse, Simulated
 
@@ -101,6 +103,10 @@ def begin(sim: Simulated, action: Action) -> Effect:
             raise AssertionError("what runs are given is not told of each here")
         case NoteReaction():
             return _note(sim, action)
+        case NoteRun():
+            return _note_run(sim, action)
+        case NoteComplete():
+            raise AssertionError("that a project is complete is not seen here")
         case RerunChecks():
             return _rerun(sim, action)
         case SettleReruns():
@@ -204,6 +210,13 @@ def _note(sim: Simulated, action: NoteReaction) -> Effect:
     rows = sim.reactions.setdefault(number, {})
     row = rows.get(key) or Reaction(key, sim.now)
     rows[key] = replace(row, told_at=row.told_at or (sim.now if action.words else None))
+
+
+def _note_run(sim: Simulated, action: NoteRun) -> Effect:
+    yield
+    rows = sim.reactions.setdefault(action.task.number, {})
+    hold(action.reaction not in rows, "told once", action.key)
+    rows[action.reaction] = Reaction(action.reaction, sim.now, told_at=sim.now)
 
 
 def _rerun(sim: Simulated, action: RerunChecks) -> Effect:

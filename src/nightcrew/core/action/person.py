@@ -40,6 +40,25 @@ class AnswerCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteComplete:
+    """Keep that a project had nothing left to do when its last task was done, and tell a person with `words`."""
+
+    project: str
+    done_at: datetime
+    words: str
+    why: str
+
+    @property
+    def task(self) -> TaskKey:
+        """No task: the project itself."""
+        return TaskKey(self.project, 0)
+
+    @property
+    def key(self) -> str:
+        return f"complete:{self.project}:{self.done_at.isoformat()}"
+
+
+@dataclass(frozen=True, slots=True)
 class PassComments:
     """Keep until when the comments of a project were read and every command in them settled."""
 

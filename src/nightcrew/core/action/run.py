@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.run import Role, StopCause
 from nightcrew.core.model.task import Stack
 
@@ -43,6 +44,20 @@ class ResumeStart:
     @property
     def key(self) -> str:
         return f"resume:{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRun:
+    """Tell a person something about a run, once: by a notice, with the row that says so."""
+
+    task: TaskKey
+    reaction: ReactionKey
+    words: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"note:{self.task}:{self.reaction.kind.value}:{self.reaction.run}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from nightcrew.core.actions import Action
 from nightcrew.core.command import GivenCommand, SettledCommand
-from nightcrew.core.ids import Sha
+from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.board import BoardView
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
@@ -111,6 +111,15 @@ class CommentSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Completion:
+    """All tasks of a project are done or blocked: when the last was done, how many are, and which are blocked."""
+
+    done_at: datetime
+    done: int
+    blocked: tuple[TaskKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectWorld:
     """One project. `base_ref` is the default branch as the forge names it (or as configured). `comments` is None while
     they could not be read. `short` says that the forge's limit runs out, so that no new task starts. `is_removed`: it
@@ -128,6 +137,10 @@ class ProjectWorld:
     board: BoardView | None = None
     alarm: str = ""
     """What was said last of a base that is red by itself; empty if none is known to be."""
+    completed: Completion | None = None
+    """None while anything is open that is not blocked."""
+    told_complete_at: datetime | None = None
+    """The end of the last task of which a person was told that it was the last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,9 @@ How it is done, and whether the author has to help, is found out by the effect: 
 
 from nightcrew.core.known import Unknown
 from nightcrew.core.model.pull import PullView
+from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.policy.merging import Gate, Truth
-
-MOST_UPDATES = 10
-"""How often the engine brings the base in, until a person resets the task: a base can move faster than CI runs."""
-MOST_CONFLICTS = 3
-"""How often an author is asked to resolve a conflict."""
 
 
 def conflicts(pull: PullView) -> bool:
@@ -30,11 +26,12 @@ def only_behind(gate: Gate) -> bool:
     return all(term.code == "behind" or (term.code == "checks" and term.truth is Truth.NO) for term in gate.shut)
 
 
-def out_of_updates(task: Task, base_ref: str) -> Block | None:
-    """The block of a task whose tries to bring the base in are used up, else None."""
-    if task.conflicts >= MOST_CONFLICTS:
+def out_of_updates(task: Task, base_ref: str, rules: ReactionSettings) -> Block | None:
+    """The block of a task whose tries to bring the base in are used up since a person last reset it, else None. A base
+    can move faster than CI runs."""
+    if task.conflicts >= rules.merge_conflict.retries:
         words = f"it conflicted with {base_ref} {task.conflicts + 1} times, and its author resolved that in vain"
-    elif task.updates >= MOST_UPDATES:
+    elif task.updates >= rules.behind_base.retries:
         words = f"{base_ref} was brought into it {task.updates} times, and moved on each time before it could be merged"
     else:
         return None

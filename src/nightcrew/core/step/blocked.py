@@ -1,10 +1,17 @@
 """`blocked`: a person has to act. An answer to a question, or a merge by hand, lets it go on."""
 
-from nightcrew.core.actions import FinishTask, MoveStatus
+from datetime import timedelta
+
+from nightcrew.core.actions import FinishTask, MoveStatus, NoteRun
+from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.reaction import ReactionAction, ReactionKey, ReactionKind
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.policy.depending import HELD_CODES, why_held
+from nightcrew.core.policy.noticing import places_of, told_words
+from nightcrew.core.policy.reacting import find_reaction
 from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on
@@ -29,7 +36,22 @@ def step_blocked(case: Case) -> Stage:
     if reason is not None and reason.answerable and case.view.answered:
         why = "a person with write access answered"
         return act_on(MoveStatus(task.key, task.status, _where_to(task), Evidence.PERSON, why, reset=True))
-    return Stage(wait=wait_for_person(reason))
+    return _remind(case, reason) or Stage(wait=wait_for_person(reason))
+
+
+def _remind(case: Case, reason: Block | None) -> Stage | None:
+    """A question that nobody has answered for long is told once more."""
+    rule, last = case.settings.reactions.agent_needs_input, case.view.last(Role.AUTHOR)
+    if reason is None or not reason.answerable or reason.at is None or last is None:
+        return None
+    if rule.action is not ReactionAction.NOTIFY or not rule.escalate_after_s:
+        return None
+    key = ReactionKey(0, Sha(""), ReactionKind.AGENT_NEEDS_INPUT, last.id)
+    is_due = case.world.now >= reason.at + timedelta(seconds=rule.escalate_after_s)
+    if not is_due or find_reaction(case.view, key) is not None:
+        return None
+    words = told_words(rule, f"It still waits for an answer. {reason.words}", places_of(case.task.key))
+    return act_on(NoteRun(case.task.key, key, words, "a person is reminded of the question"))
 
 
 def wait_for_person(reason: Block | None) -> Wait:

@@ -5,9 +5,10 @@ from dataclasses import replace
 from nightcrew.core.actions import AnswerFeedback, MoveStatus, NoteReaction
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import PullView
-from nightcrew.core.model.reaction import ReactionAction, ReactionKind
+from nightcrew.core.model.reaction import ReactionAction, ReactionKind, ReactionRule
 from nightcrew.core.model.task import Block
 from nightcrew.core.policy.merging import Gate, Truth
+from nightcrew.core.policy.noticing import places_of, told_words
 from nightcrew.core.policy.reacting import (
     due_feedback,
     escalates_at,
@@ -80,16 +81,21 @@ def told(case: Case, pull: PullView, kind: ReactionKind, rest: Wait) -> Stage:
     key, rule = key_of(pull, kind), case.settings.reactions.rule(kind)
     row = find_reaction(case.view, key)
     why = _WORDS[kind]
+    said = told_words(rule, rest.words, places_of(case.task.key, pull.pull)) if _is_told(rule) else rest.words
     if row is None:
-        is_due = rule.action is ReactionAction.NOTIFY
-        return act_on(NoteReaction(case.task.key, key, rest.words if is_due else "", why))
+        return act_on(NoteReaction(case.task.key, key, said if _is_told(rule) else "", why))
     if row.told_at is not None:
         return Stage(wait=rest)
     at = escalates_at(row, rule)
     if case.world.now >= at:
-        return act_on(NoteReaction(case.task.key, key, rest.words, why))
+        return act_on(NoteReaction(case.task.key, key, said, why))
     # Not `until_at`, before which it could not go on: it goes on as soon as the person takes it back.
     return Stage(wait=replace(rest, next=f"{rest.next} At {at:%Y-%m-%d %H:%M} UTC a person is told, if not.".strip()))
+
+
+def _is_told(rule: ReactionRule) -> bool:
+    """Whether a person is told at once, in the owner's own words if there are any. Else those are for the agent."""
+    return rule.action is ReactionAction.NOTIFY
 
 
 def send(case: Case, pull: PullView, kinds: tuple[ReactionKind, ...], why: str) -> Stage:

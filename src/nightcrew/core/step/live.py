@@ -3,11 +3,15 @@ no longer wanted, and wait for the rest."""
 
 from datetime import timedelta
 
-from nightcrew.core.actions import Action, CollectRun, ResumeStart, StopRun
+from nightcrew.core.actions import Action, CollectRun, NoteRun, ResumeStart, StopRun
+from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.reaction import ReactionAction, ReactionKey, ReactionKind
 from nightcrew.core.model.run import Probe, Role, Run, RunState, RunView, StopCause
 from nightcrew.core.model.world import TaskView, World
+from nightcrew.core.policy.noticing import places_of, told_words
+from nightcrew.core.policy.reacting import find_reaction
 from nightcrew.core.reason import Wait
 
 OVERDUE_S = 60.0
@@ -56,6 +60,9 @@ def _follow_alive(world: World, view: TaskView, live: RunView, wanted: bool) -> 
         return StopRun(key, run.id, f"it does nothing but repeat: {live.limit}", StopCause.LIMITED)
     if is_silent(world, live):
         return StopRun(key, run.id, f"it printed nothing for {_span(live.silent_s)}", StopCause.SILENT)
+    stuck = _stuck(world, view, live)
+    if stuck is not None:
+        return stuck
     deadline_at = (run.started_at or run.created_at) + timedelta(seconds=run.deadline_s)
     doing = {Role.AUTHOR: "works on it", Role.REVIEWER: "reviews it", Role.ROUTER: "judges how hard it is"}[run.role]
     return Wait("running", f"{run.agent} {doing}", "The result is collected as soon as it ends.", deadline_at)
@@ -66,6 +73,22 @@ def is_silent(world: World, live: RunView) -> bool:
     agent = world.settings.agents.get(live.run.agent)
     limit_s = agent.silence_s if agent is not None else 0.0
     return limit_s > 0 and live.silent_s >= limit_s and not live.at_work
+
+
+def _stuck(world: World, view: TaskView, live: RunView) -> NoteRun | None:
+    """Tell a person, once a run, that it has said nothing for as long as the rule says."""
+    project = world.projects.get(view.task.key.project)
+    if project is None or live.at_work:
+        return None
+    rule = project.settings.reactions.agent_stuck
+    key = ReactionKey(0, Sha(""), ReactionKind.AGENT_STUCK, live.run.id)
+    if rule.action is not ReactionAction.NOTIFY or not 0 < rule.escalate_after_s <= live.silent_s:
+        return None
+    if find_reaction(view, key) is not None:
+        return None
+    words = f"The {live.run.role.value} run of {live.run.agent} has printed nothing for {_span(live.silent_s)}."
+    said = told_words(rule, words, places_of(view.task.key))
+    return NoteRun(view.task.key, key, said, "a person is told that it may be stuck")
 
 
 def _span(seconds: float) -> str:

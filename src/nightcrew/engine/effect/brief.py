@@ -13,13 +13,14 @@ from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.known import Known
 from nightcrew.core.model.issue import Comment
 from nightcrew.core.model.pull import CheckState, ReviewState
-from nightcrew.core.model.reaction import ReactionSettings
+from nightcrew.core.model.reaction import ReactionAction, ReactionSettings
 from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks, is_unpaid
+from nightcrew.core.policy.noticing import places_of
 from nightcrew.core.policy.reacting import given_thing
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
@@ -27,6 +28,7 @@ from nightcrew.core.prompt_check import FailedCheck
 from nightcrew.core.prompt_feedback import Feedback
 from nightcrew.core.prompt_resume import Resumed
 from nightcrew.core.report import render_report_instructions
+from nightcrew.core.template import fill_places
 from nightcrew.engine.effect.feedback import collect_feedback
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.repository_settings import may_load_settings
@@ -124,7 +126,7 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         change_summary=verdict.summary if verdict else "",
         findings=verdict.findings if verdict else (),
         feedback=feedback,
-        messages=_messages(project.reactions, feedback, checks),
+        messages=_messages(project.reactions, task, feedback, checks) if run.role is Role.AUTHOR else (),
         checks=checks,
         conflict=task.conflict.paths if task.conflict is not None and run.role is Role.AUTHOR else (),
         attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
@@ -148,15 +150,25 @@ async def _answer_file(means: Means, run: Run) -> str:
     return str(means.folder(run) / ANSWER_FILE) if internal is not None and internal.is_report else ""
 
 
-def _messages(rules: ReactionSettings, feedback: Feedback, checks: tuple[FailedCheck, ...]) -> tuple[str, ...]:
+def _messages(
+    rules: ReactionSettings, task: Task, feedback: Feedback, checks: tuple[FailedCheck, ...]
+) -> tuple[str, ...]:
     """The owner's own words to what is sent."""
     asked = any(review.state is ReviewState.CHANGES_REQUESTED for review in feedback.reviews)
+    conflict = task.conflict is not None
     said = [
-        (rules.ci_failed.message, bool(checks)),
-        (rules.changes_requested.message, asked),
-        (rules.review_comments.message, bool(feedback.remarks)),
+        (rules.ci_failed, bool(checks), f"checks failed: {', '.join(one_line(check.name, 100) for check in checks)}"),
+        (rules.changes_requested, asked, "a person asked for changes"),
+        (rules.review_comments, bool(feedback.remarks), "there are remarks on it"),
+        (rules.merge_conflict, conflict, f"it conflicts with {task.base_ref}"),
     ]
-    return tuple(dict.fromkeys(message.strip() for message, is_so in said if is_so and message.strip()))
+    places = {**places_of(task.key), "pull": f"#{task.pull}" if task.pull else "", "base": task.base_ref}
+    found = (
+        fill_places(rule.message, {**places, "why": why}).strip()
+        for rule, is_so, why in said
+        if is_so and rule.action is ReactionAction.SEND
+    )
+    return tuple(dict.fromkeys(message for message in found if message))
 
 
 async def _base_sha(means: Means, run: Run, task: Task) -> Sha | None:

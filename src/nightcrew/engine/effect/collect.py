@@ -6,10 +6,12 @@ from dataclasses import replace
 from nightcrew.core.actions import ActionOutcome, CollectRun, Done, Refused, StopRun
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.report import ReviewReport
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState, Stop
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.noticing import told_of_exit
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.words import render_commit_message
 from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns
@@ -76,9 +78,17 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     if interruption is not None:
         data = {"interruption": interruption.kind.value}
     event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
-    await means.ports.store.save_run(ended, event=replace(event, data={**data, "role": run.role.value}))
+    event = replace(event, data={**data, "role": run.role.value})
+    await means.ports.store.save_run(ended, event=event, notice=_notice(means, ended))
     means.started_with.pop(run.id, None)
     return Done()
+
+
+def _notice(means: Means, ended: Run) -> Notice | None:
+    told = told_of_exit(ended, means.project(ended.task).reactions, how=describe_end(ended))
+    if told is None:
+        return None
+    return means.notice(told.kind, told.priority, told.words, task=ended.task, mark=f"{told.kind}:{ended.id}")
 
 
 async def _work(means: Means, run: Run) -> Left | None:

@@ -1,11 +1,15 @@
 """Reactions on record: that an event was seen, and the comment that tells a person of it."""
 
-from nightcrew.core.actions import ActionOutcome, Done, NoteReaction, Refused
+from dataclasses import replace
+
+from nightcrew.core.actions import ActionOutcome, Done, NoteComplete, NoteReaction, NoteRun, Refused
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.reaction import ReactionKind
 from nightcrew.core.words import REACTION_MARK, render_reaction
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.journal import look_for
+from nightcrew.engine.view.record import COMPLETE
 
 
 async def note_reaction(means: Means, action: NoteReaction) -> ActionOutcome:
@@ -29,6 +33,30 @@ def _notice(means: Means, action: NoteReaction) -> Notice:
     mark = f"{reaction.kind.value}:{action.task}:{reaction.pull}:{reaction.head_sha}"
     words = f"Pull request #{reaction.pull}: {action.words}"
     return means.notice(reaction.kind.value, priority, words, task=action.task, mark=mark)
+
+
+async def note_run(means: Means, action: NoteRun) -> ActionOutcome:
+    """Keep that a person is told, with the notice that tells them."""
+    key, reaction = action.task, action.reaction
+    rule = means.project(key).reactions.rule(reaction.kind)
+    kind, run = reaction.kind.value, reaction.run
+    notice = means.notice(kind, rule.priority, action.words, task=key, mark=f"{kind}:{key}:{run}")
+    event = means.event("reaction.told", action.words, task=key, run=run, reaction=kind)
+    await means.ports.store.note_reaction(key, reaction, is_told=True, event=event, notice=notice)
+    return Done()
+
+
+async def note_complete(means: Means, action: NoteComplete) -> ActionOutcome:
+    """The notice, if there is one, then until when it is known."""
+    store, at = means.ports.store, action.done_at.isoformat()
+    if action.words:
+        kind = ReactionKind.ALL_COMPLETE
+        rule = means.project(action.task).reactions.rule(kind)
+        notice = means.notice(kind.value, rule.priority, action.words, task=action.task, mark=f"{action.key}")
+        event = means.event("project.complete", action.words, project=action.project)
+        await store.record_notice(replace(notice, task=None), event=event)
+    await store.save_value(f"{COMPLETE}.{action.project}", at)
+    return Done()
 
 
 async def _say(means: Means, action: NoteReaction) -> None:

@@ -20,7 +20,7 @@ from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.policy.depending import HELD_CODES
-from nightcrew.core.policy.noticing import notice_of_block
+from nightcrew.core.policy.noticing import told_of_block
 from nightcrew.core.policy.retrying import is_interrupted
 from nightcrew.engine.effect.claim import have_claim, inherit, left_branch
 from nightcrew.engine.effect.label import set_status_label
@@ -107,8 +107,8 @@ def block_notice(means: Means, task: Task, block: Block | None) -> Notice | None
     """What a person is told of a block that they have to lift."""
     if block is None:
         return None
-    kind, priority = notice_of_block(block, means.project(task.key).reactions)
-    return means.notice(kind, priority, block.words, task=task.key)
+    told = told_of_block(task.key, block, means.project(task.key).reactions, pull=task.pull)
+    return means.notice(told.kind, told.priority, told.words, task=task.key) if told is not None else None
 
 
 async def _last_author(means: Means, task: Task) -> str:

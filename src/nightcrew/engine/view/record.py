@@ -20,6 +20,8 @@ PAUSED = "engine.paused"
 LAST_AGENT = "engine.last_agent"
 ALARM = "engine.alarm"
 """With `.<project>` behind it: what was said of a base that is red by itself, empty once it is green."""
+COMPLETE = "engine.complete"
+"""With `.<project>`: when the last task was done of which a person was told that it was the last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A project's part of the world, put together from its memory and the store."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from nightcrew.core.command import GivenCommand
 from nightcrew.core.ids import TaskKey
@@ -10,12 +11,12 @@ from nightcrew.core.model.claim import NO_CLAIMS, ClaimView, Hold
 from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.run import RunView
 from nightcrew.core.model.task import Task
-from nightcrew.core.model.world import ProjectWorld, TaskView
+from nightcrew.core.model.world import Completion, ProjectWorld, TaskView
 from nightcrew.core.reason import Wait
 from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.memory import ProjectMemory
-from nightcrew.engine.view.record import ALARM, PAUSED, Records
+from nightcrew.engine.view.record import ALARM, COMPLETE, PAUSED, Records
 from nightcrew.engine.view.sight import TaskSight
 
 
@@ -67,6 +68,8 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         candidates=memory.candidates,
         paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
         short=_short(memory),
+        completed=_completed(slug, records) if memory.facts is not None and not memory.candidates else None,
+        told_complete_at=_time(records.values.get(f"{COMPLETE}.{slug}", "")),
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
         alarm=records.values.get(f"{ALARM}.{slug}", ""),
@@ -105,6 +108,19 @@ def _short(memory: ProjectMemory) -> Wait | None:
     if now.pace not in (Pace.STOPPED, Pace.CLOSED):
         return None
     return Wait("forge_limit", f"the forge's limit for it runs out: {now.words}", "It goes on by itself.", now.until_at)
+
+
+def _completed(slug: str, records: Records) -> Completion | None:
+    tasks = [task for task in records.tasks.values() if task.key.project == slug]
+    done = [task for task in tasks if task.status is Status.DONE and task.moving_to is None]
+    blocked = [task for task in tasks if task.status is Status.BLOCKED]
+    if not done or len(done) + len(blocked) < len(tasks):
+        return None
+    return Completion(max(task.updated_at for task in done), len(done), tuple(sorted(task.key for task in blocked)))
+
+
+def _time(text: str) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _commands(
