@@ -1,6 +1,7 @@
 """Each kind of reaction does what its rule says: a base in the way, runs that are stuck, questions, and the end."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from nightcrew.core.model.reaction import ReactionSettings as Rules
 from nightcrew.core.model.run import Interruption, InterruptionKind, Probe, RunOutcome
 from nightcrew.core.model.settings import MergeSettings, MergeStrategy, Settings
 from nightcrew.core.model.task import Block
-from nightcrew.core.model.world import Completion
+from nightcrew.core.model.world import Completion, TaskView
 from nightcrew.core.policy.noticing import told_of_block, told_of_exit
 from nightcrew.core.reason import Wait
 from tests.core.asking import blocked, step, steps, wait
@@ -56,7 +57,7 @@ def key(kind: ReactionKind) -> ReactionKey:
     return ReactionKey(70, HEAD, kind)
 
 
-def in_conflict(status: Status = Status.NEEDS_REVIEW, **fields):
+def in_conflict(status: Status = Status.NEEDS_REVIEW, **fields: Any) -> TaskView:
     view = a_view(status, pull=Known(a_pull_view(CONFLICT)), **fields)
     return replace(view, verdicts=(a_verdict(),) * (status is Status.IN_REVIEW))
 
@@ -213,7 +214,7 @@ def test_what_is_told_of_a_block_can_be_turned_off_or_worded():
 # The end
 
 
-def completed(**fields):
+def completed(**fields: Any) -> list[NoteComplete]:
     project = a_project_world(completed=Completion(at(-1), 3, (a_key(9),)), **fields)
     return [
         action for action in decide(a_world(projects={PROJECT: project})).actions if isinstance(action, NoteComplete)
