@@ -19,8 +19,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.reaction import Reaction, ReactionKey
-from nightcrew.core.model.rerun import Flake, Rerun, RerunState
+from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
@@ -36,7 +35,6 @@ from nightcrew.store import event as events
 from nightcrew.store import internal as internals
 from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
-from nightcrew.store import rerun as reruns
 from nightcrew.store import route as routes
 from nightcrew.store import run as runs
 from nightcrew.store import task as tasks
@@ -47,13 +45,14 @@ from nightcrew.store import verdict as verdicts
 from nightcrew.store.database import LOCK_TIMEOUT_S, connection_for_writing
 from nightcrew.store.migrate import check, upgrade
 from nightcrew.store.migration import Migration
+from nightcrew.store.reaction_table import ReactionTables
 from nightcrew.store.reader import Reader, reading
 from nightcrew.store.writer import Writer, writing
 
 T = TypeVar("T")
 
 
-class SqliteStore:
+class SqliteStore(ReactionTables):
     """Implements `nightcrew.ports.store.Store`; what is said there of a method holds here. Open it with `open` or
     `open_read_only`."""
 
@@ -175,84 +174,6 @@ class SqliteStore:
 
     async def settle_status(self, key: TaskKey) -> None:
         await self._write(lambda db: tasks.settle_status(db, key))
-
-    # reactions
-
-    async def note_reaction(
-        self, task: TaskKey, key: ReactionKey, *, is_told: bool, event: Event, notice: Notice | None = None
-    ) -> None:
-        async def body(db: Connection) -> None:
-            await tasks.get_task(db, task)
-            await reactions.note_reaction(db, task, key, at=event.at, is_told=is_told)
-            await events.record_event(db, event)
-            if notice is not None:
-                await notices.record_notice(db, notice)
-
-        await self._write(body)
-
-    async def load_reactions(self) -> Mapping[TaskKey, tuple[Reaction, ...]]:
-        return await self._read(reactions.load_reactions)
-
-    async def record_delivery(self, task: TaskKey, run: RunId, things: tuple[str, ...], *, at: datetime) -> bool:
-        return await self._write(lambda db: reactions.record_delivery(db, task, run, things, at=at))
-
-    async def record_answer(self, task: TaskKey, run: RunId, thing: str, *, event: Event) -> None:
-        async def body(db: Connection) -> None:
-            await reactions.record_thing(db, task, run, thing, at=event.at)
-            await events.record_event(db, event)
-
-        await self._write(body)
-
-    async def load_deliveries(self) -> Mapping[TaskKey, frozenset[str]]:
-        return await self._read(reactions.load_deliveries)
-
-    # re-runs of checks
-
-    async def record_reruns(self, task: TaskKey, rows: Sequence[Rerun], *, event: Event) -> None:
-        async def body(db: Connection) -> None:
-            await tasks.get_task(db, task)
-            await reruns.record_reruns(db, task, rows)
-            await events.record_event(db, event)
-
-        await self._write(body)
-
-    async def settle_reruns(
-        self, task: TaskKey, rows: Sequence[Rerun], *, state: RerunState, why: str, event: Event
-    ) -> None:
-        async def body(db: Connection) -> None:
-            await reruns.settle_reruns(db, task, rows, state=state, why=why, at=event.at)
-            await events.record_event(db, event)
-
-        await self._write(body)
-
-    async def load_reruns(self) -> Mapping[TaskKey, tuple[Rerun, ...]]:
-        return await self._read(reruns.load_reruns)
-
-    async def load_flakes(self, *, project: str | None = None, limit: int = 200) -> tuple[Flake, ...]:
-        return await self._read(lambda db: reruns.load_flakes(db, project=project, limit=limit))
-
-    # notices
-
-    async def record_notice(self, notice: Notice, *, event: Event | None = None) -> bool:
-        async def body(db: Connection) -> bool:
-            is_new = await notices.record_notice(db, notice)
-            if is_new and event is not None:
-                await events.record_event(db, event)
-            return is_new
-
-        return await self._write(body)
-
-    async def load_notices(
-        self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
-    ) -> tuple[Notice, ...]:
-        return await self._read(
-            lambda db: notices.load_notices(
-                db, receiver=undelivered_to, after=after, limit=max(limit, 0), newest=newest
-            )
-        )
-
-    async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
-        await self._write(lambda db: notices.record_notices_delivered(db, ids, receiver=receiver, at=at))
 
     # cards
 
