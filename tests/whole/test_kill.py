@@ -255,7 +255,7 @@ async def tell_flaky(moments: Sequence[Moment] = ()) -> list[str]:
         _look_at_runs(stage, {"author": 1, "reviewer": 1})
         (flake,) = json.loads((await stage.cli("flaky", "list", "--json")).out)["flakes"]
         assert (flake["check"], flake["test"], flake["times"]) == ("build", "test_a.py::test_slow", 1)
-        assert [row["kind"] for row in stage.rows("SELECT * FROM notices")] == ["merged"]
+        assert [row["kind"] for row in stage.rows("SELECT * FROM notices WHERE number = ?", number)] == ["merged"]
         return stage.effects()
 
 
