@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from bench.figure import Figure, render_figures
 
-BENCHMARKS = ("dispatch", "idle", "hour", "tick", "memory", "lasting", "tmux", "cli", "decide", "simulate")
+BENCHMARKS = ("dispatch", "idle", "hour", "tick", "memory", "lasting", "tmux", "cli", "start", "decide", "simulate")
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:

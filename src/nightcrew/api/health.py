@@ -26,6 +26,7 @@ async def get_health(service: Port) -> JSONResponse:
         "words": health.words,
         "beat_age_s": round(health.beat_age_s, 3),
         "overdue_s": round(health.overdue_s, 3),
+        "ticks": health.ticks,
         "version": VERSION,
     }
     return JSONResponse(body, 200 if health.is_well else 503)

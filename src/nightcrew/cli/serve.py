@@ -1,6 +1,7 @@
 """`nightcrew serve`: the service, in the foreground."""
 
 import argparse
+import gc
 
 from nightcrew.cli.context import Context
 from nightcrew.cli.parser import leaf
@@ -18,5 +19,9 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(context: Context, options: argparse.Namespace) -> int:
+    # Thousands of objects that stay: looking through them again and again while they are loaded costs a tenth of it.
+    gc.disable()
     run = context.load("run").run_service
+    gc.freeze()
+    gc.enable()
     return int(run(context.home.root, dry_run=options.dry_run, drain=options.drain, is_background=options.background))

@@ -53,6 +53,7 @@ class Loop:
         self._on_tick = on_tick
         self._woken = asyncio.Event()
         self._stop = asyncio.Event()
+        self._ticked = asyncio.Event()
         self._failed: dict[TaskKey, str] = {}
         self.is_draining = False
         self.state = LoopState()
@@ -83,6 +84,10 @@ class Loop:
     async def stopped(self) -> None:
         """Wait until somebody says stop."""
         await self._stop.wait()
+
+    async def ticked(self) -> None:
+        """Wait until the first tick is over."""
+        await self._ticked.wait()
 
     async def run(self) -> None:
         """Tick until stopped; then let actions under way end."""
@@ -126,6 +131,7 @@ class Loop:
         now = self.means.ports.clock.now()
         took_s = self.state.took_s + self.means.ports.clock.monotonic() - began_s
         self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, took_s=took_s, decision=decision)
+        self._ticked.set()
         if self.is_draining and _is_drained(world, decision) and not self.actor.in_flight:
             self.stop()
         if self._on_tick is not None:

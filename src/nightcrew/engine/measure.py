@@ -16,7 +16,7 @@ def check_health(loop: Loop) -> Health:
     """How the loop is by what it said itself."""
     overdue_s = loop.beat.overdue_s
     words = f"the loop is {overdue_s:.0f} s late" if overdue_s > 0 else (loop.state.problem or "the loop is at work")
-    return Health(overdue_s == 0, words, loop.beat.age_s, overdue_s, 1 if loop.state.problem else 0)
+    return Health(overdue_s == 0, words, loop.beat.age_s, overdue_s, loop.state.ticks)
 
 
 async def take_measures(loop: Loop, status: ServiceStatus) -> tuple[Measure, ...]:

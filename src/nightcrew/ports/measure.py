@@ -32,10 +32,10 @@ class Measure:
 @dataclass(frozen=True, slots=True)
 class Health:
     """Whether the loop came back when it said. `beat_age_s` is how long ago it last did something, `overdue_s` by how
-    much it is late."""
+    much it is late, `ticks` how many looks there were since the start."""
 
     is_well: bool
     words: str
     beat_age_s: float
     overdue_s: float
-    problems: int = 0
+    ticks: int = 0

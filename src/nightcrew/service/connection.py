@@ -17,7 +17,6 @@ from nightcrew.forges.github.forge import GitHubForge
 from nightcrew.forges.github.token import Token, resolve_token
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Store
-from nightcrew.service.local import open_local_forge
 
 Credentials = tuple[Token, ...] | AppKey
 """Who we are on a forge: by one token or several, or as an App."""
@@ -66,6 +65,8 @@ class Connections:
             if used.name in self._forges:
                 continue
             if used.kind == "local":
+                from nightcrew.service.local import open_local_forge
+
                 local = await self._stack.enter_async_context(open_local_forge(self._home.forge))
                 forge = local.client(used, store=self._store, clock=self._clock, jitter=jitter)
             else:

@@ -4,8 +4,6 @@ import asyncio
 
 import structlog
 
-from nightcrew.api.health import create_metrics_app
-from nightcrew.api.tcp import bind_loopback, serve_tcp
 from nightcrew.engine.loop import Loop
 from nightcrew.ports.service import Service
 from nightcrew.service.webhook import split_address
@@ -30,6 +28,9 @@ class MetricsPart:
                 await self._changed(wanted)
 
     async def _serve(self, wanted: str) -> None:
+        from nightcrew.api.health import create_metrics_app
+        from nightcrew.api.tcp import bind_loopback, serve_tcp
+
         host, port = split_address(wanted)
         bound = bind_loopback(host, port)
         shown = f"[{host}]" if ":" in host else host

@@ -1,16 +1,17 @@
 """Running the service: lock, recovery, API and loop under one root, and an orderly end."""
 
 import asyncio
+import importlib
 import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import structlog
 
-from nightcrew.api.socket import serve_api
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
@@ -35,6 +36,9 @@ from nightcrew.service.wakeful import Wakeful
 
 STOP_WITHIN_S = 3.0
 """How long actions under way may take to end after a signal."""
+
+LOOK_FIRST_S = 2.0
+"""How long the API waits for the first look to be over."""
 
 LEAVE_WITHIN_S = 4.8
 """After this the process leaves, whatever still hangs: rows are whole, and the next start looks what is."""
@@ -106,9 +110,7 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
     async with asyncio.TaskGroup() as group:
         beside = [
             group.create_task(watch_file(home.database, lost=lose_store), name="guard"),
-            group.create_task(
-                supervise("api", lambda: serve_api(service.facade, home.socket), report=report), name="api"
-            ),
+            group.create_task(supervise("api", lambda: _serve_api(service, home), report=report), name="api"),
             *(
                 group.create_task(supervise(name, start, report=report), name=name)
                 for name, start in _parts(service).items()
@@ -132,6 +134,16 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
             task.cancel()
     if is_lost.is_set():
         raise Unavailable(f"{home.database} was deleted or replaced while the service ran; start it again")
+
+
+async def _serve_api(service: Composed, home: Home) -> None:
+    """What serves is heavy to load: that is done beside the first look, or after it, so that the look comes first."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LOOK_FIRST_S):
+            await service.loop.ticked()
+            structlog.get_logger("service").info("looked", what="the first look is over")
+    api = await asyncio.to_thread(importlib.import_module, "nightcrew.api.socket")
+    await api.serve_api(service.facade, home.socket)
 
 
 def _parts(service: Composed) -> dict[str, Callable[[], Awaitable[None]]]:

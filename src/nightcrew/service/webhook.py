@@ -12,7 +12,7 @@ from nightcrew.core.errors import NightcrewError
 from nightcrew.core.model.settings import WebhookSettings
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.nudge import Nudges
-from nightcrew.forges.github.webhook.listener import PATH, Listener, Tally, bind, serve_listener
+from nightcrew.forges.github.webhook.listener import PATH, Listener, Tally, bind
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import WebhookStatus
 
@@ -55,6 +55,8 @@ class WebhookPart:
                 raise
 
     async def _serve(self, wanted: WebhookSettings) -> None:
+        from nightcrew.forges.github.webhook.serving import serve_listener
+
         secret = read_secret(self._home, wanted)
         self._learn([secret])
         host, port = split_address(wanted.listen)

@@ -12,7 +12,8 @@ import pytest
 from nightcrew.core.errors import Unavailable
 from nightcrew.forges.github.webhook import listener as room
 from nightcrew.forges.github.webhook.delivery import LARGEST_BYTES, find_project, is_signed, render_signature
-from nightcrew.forges.github.webhook.listener import Listener, bind, serve_listener
+from nightcrew.forges.github.webhook.listener import Listener, bind
+from nightcrew.forges.github.webhook.serving import serve_listener
 from nightcrew.service.clock import SystemClock
 
 SECRET = "It's a Secret to Everybody"

@@ -37,7 +37,7 @@ from nightcrew.forges.local import (
 from nightcrew.forges.local.call import Answer, Call, Route
 from nightcrew.forges.local.fault import parse_fault
 from nightcrew.forges.local.forge import LocalForge
-from nightcrew.forges.local.graphql import answer as graphql
+from nightcrew.forges.local.graphql import route as graphql
 from nightcrew.forges.local.pipeline import Pipeline, rate_limit_body
 
 # Within a list the first fit wins: fixed parts before parameters, and paths that take slashes last.

@@ -2,15 +2,12 @@
 news, and answers at once. What a delivery holds besides is not used: whoever is told looks for themselves."""
 
 import asyncio
-import contextlib
 import socket
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-
-import uvicorn
 
 from nightcrew.core.errors import Unavailable
 from nightcrew.forges.github.webhook.delivery import (
@@ -29,8 +26,6 @@ READ_S = 10.0
 """How long a sender may take for a body; GitHub itself gives up on an answer after as long."""
 REMEMBERED = 2_000
 LONGEST_ID = 128
-CONNECTIONS = 64
-_GRACE_S = 1
 
 Message = MutableMapping[str, Any]
 
@@ -132,40 +127,3 @@ def bind(host: str, port: int) -> socket.socket:
             bound.close()
         raise Unavailable(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
     return bound
-
-
-async def serve_listener(listener: Listener, bound: socket.socket) -> None:
-    """Serve until cancelled, then close the socket."""
-    server = _Server(
-        uvicorn.Config(
-            listener,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=_GRACE_S,
-        )
-    )
-    try:
-        async with asyncio.TaskGroup() as group:
-            serving = group.create_task(server.serve(sockets=[bound]), name="webhook")
-            try:
-                await asyncio.shield(serving)
-            except asyncio.CancelledError:
-                # Uvicorn, when cancelled itself, would leave its port open.
-                server.should_exit = True
-                await serving
-                raise
-    finally:
-        bound.close()
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: ending is the service's affair."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield

@@ -4,7 +4,7 @@ from typing import Any
 
 from graphql import ExecutionResult, GraphQLError, execute
 
-from nightcrew.forges.local.call import Answer, Call, Route
+from nightcrew.forges.local.call import Answer, Call
 from nightcrew.forges.local.error import Refusal
 from nightcrew.forges.local.graphql.connection import Shown
 from nightcrew.forges.local.graphql.cost import Cost, compute_cost
@@ -59,6 +59,3 @@ def _show_error(error: GraphQLError) -> dict[str, Any]:
     shown: dict[str, Any] = {**error.formatted}
     extensions = shown.pop("extensions", None) or {}
     return ({"type": extensions["type"]} if "type" in extensions else {}) | shown
-
-
-ROUTES = [Route("POST", "/graphql", answer_query, resource="graphql")]
