@@ -79,7 +79,7 @@ class Wakeful:
         finally:
             self.is_held = False
         if complaint != self._complaint:
-            log.warning("the machine is not kept awake", why=complaint)
+            log.info("the machine is not kept awake", why=complaint)
         self._complaint = complaint
 
     async def _until(self, is_wanted: bool, every_s: float) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from nightcrew.store.database import LOCK_TIMEOUT_S, plain_connection
 from nightcrew.store.error import damaged, translated
 
 
@@ -28,6 +29,13 @@ def make_backup(connection: sqlite3.Connection, path: Path, *, schema: int, now:
         copy.unlink(missing_ok=True)
         raise
     return copy
+
+
+def back_up(path: Path, *, now: datetime) -> Path:
+    """The same for a database that may be in use."""
+    with plain_connection(path, lock_timeout_s=LOCK_TIMEOUT_S, read_only=True) as connection:
+        (schema,) = connection.execute("SELECT ifnull(max(number), 0) FROM schema_migrations").fetchone()
+        return make_backup(connection, path, schema=schema, now=now)
 
 
 def _reserve(path: Path, name: str) -> Path:

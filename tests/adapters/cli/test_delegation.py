@@ -43,6 +43,23 @@ CALLS: list[tuple[list[str], str, str, bool, list[Any], dict[str, Any]]] = [
         {"verb": "restart", "dry_run": False, "as_json": False},
     ),
     (["service", "logs", "-f"], "background", "run_background_log", True, [], {"lines": 50, "follow": True}),
+    (
+        ["backup", "x.tar.gz", "--no-worktrees", "--json"],
+        "backup",
+        "run_backup",
+        True,
+        [],
+        {"file": Path("x.tar.gz"), "with_worktrees": False, "as_json": True},
+    ),
+    (
+        ["restore", "x.tar.gz", "--replace"],
+        "restore",
+        "run_restore",
+        True,
+        [],
+        {"file": Path("x.tar.gz"), "replace": True, "as_json": False},
+    ),
+    (["upgrade", "--check"], "upgrade", "run_upgrade", True, [], {"only_check": True, "as_json": False}),
     (["demo"], "demo", "run_demo", False, [], {"agents": [], "keep": False, "as_json": False}),
     (
         ["demo", "--agents", "claude, codex", "--keep", "--json"],
