@@ -7,7 +7,7 @@ import yaml
 
 from nightcrew.config.document import parse_document
 from nightcrew.core.errors import Bug
-from nightcrew.core.model.settings import MergeMode
+from nightcrew.core.model.settings import AppSettings, MergeMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,14 @@ class ProjectLine:
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What `init` found out: projects, agents by name with their adapter, the token's reference (empty: the usual
-    places), and whether green pull requests merge by themselves."""
+    places) or the App to be, and whether green pull requests merge by themselves."""
 
     projects: Sequence[ProjectLine] = ()
     agents: Mapping[str, str] = field(default_factory=dict)
     merge: MergeMode = MergeMode.AUTO
     github_token: str = ""
     github_url: str = ""
+    github_app: AppSettings | None = None
 
 
 def render_template(answers: Answers) -> str:
@@ -109,8 +110,16 @@ def _agents(agents: Mapping[str, str]) -> list[str]:
 def _forge(answers: Answers) -> list[str]:
     pairs = {"base_url": answers.github_url, "token": answers.github_token}
     given = [f"    {name}: {render_scalar(value)}" for name, value in pairs.items() if value]
-    return (
-        ["", "# Where GitHub is, and its token: env:NAME or file:PATH.", "forges:", "  github:", *given]
-        if given
-        else []
-    )
+    app = answers.github_app
+    if app is not None:
+        key = render_scalar(app.private_key)
+        given += [
+            "    app:",
+            f"      id: {app.id}",
+            f"      installation: {app.installation}",
+            f"      private_key: {key}",
+        ]
+    if not given:
+        return []
+    who = "its token: env:NAME or file:PATH" if app is None else "the App that Nightcrew is there"
+    return ["", f"# Where GitHub is, and {who}.", "forges:", "  github:", *given]

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nightcrew.config.check import Surroundings, check_settings
@@ -17,11 +17,11 @@ from nightcrew.core.model.settings import ForgeSettings, Settings
 from nightcrew.core.neutral import one_line
 from nightcrew.forges.github.app import AppToken
 from nightcrew.forges.github.setup import inspect_access
-from nightcrew.forges.github.token import Token, resolve_token
+from nightcrew.forges.github.token import Token
 from nightcrew.process import run_process
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.clock import SystemClock
-from nightcrew.service.connection import resolve_app
+from nightcrew.service.connection import resolve_app, resolve_each
 from nightcrew.service.load import load
 from nightcrew.service.sandbox import Sandboxes, find_bounds, list_unseen
 from nightcrew.service.tool import TOOLS, install_command
@@ -143,27 +143,43 @@ async def _projects(home: Home, settings: Settings) -> AsyncIterator[Finding]:
         if forge.kind == "local":
             yield Finding(slug, "ok", "on the local forge")
             continue
+        found = [one async for one in _access(home, forge, slug)]
+        usable = any(finding.level == "ok" for finding in found)
+        for finding in found:
+            # One of several tokens that cannot be used stops nobody.
+            is_spare = usable and finding.level == "error"
+            yield replace(finding, level="warning") if is_spare else finding
+
+
+async def _access(home: Home, forge: ForgeSettings, slug: str) -> AsyncIterator[Finding]:
+    """What each token of a forge may do with a repository."""
+    try:
+        credentials = await _credentials(home, forge)
+    except NightcrewError as error:
+        yield Finding(slug, "error", str(error))
+        return
+    for token, login in credentials:
+        of = f" ({token.source})" if len(credentials) > 1 else ""
         try:
-            token, login = await _credential(home, forge)
             access = await inspect_access(forge, token=token, project=slug, app_login=login)
         except NightcrewError as error:
-            yield Finding(slug, "error", str(error))
+            yield Finding(slug, "error", f"{error}{of}")
             continue
         if not access.problems:
-            yield Finding(slug, "ok", f"{access.login} may push; the default branch is {access.default_branch}")
+            yield Finding(slug, "ok", f"{access.login} may push; the default branch is {access.default_branch}{of}")
         for problem in access.problems:
-            yield Finding(slug, "error", problem)
+            yield Finding(slug, "error", f"{problem}{of}")
         for note in access.notes:
-            yield Finding(slug, "warning", note)
+            yield Finding(slug, "warning", f"{note}{of}")
 
 
-async def _credential(home: Home, forge: ForgeSettings) -> tuple[Token, str]:
-    """A token to look with, and the account of the App that it is of, if it is of one."""
+async def _credentials(home: Home, forge: ForgeSettings) -> tuple[tuple[Token, str], ...]:
+    """Tokens to look with, and the account of the App that they are of, if they are of one."""
     if forge.app is None:
-        return await resolve_token(forge, environment=load_environment(), base=home.root), ""
+        return tuple((token, "") for token in await resolve_each(forge, home=home))
     key = resolve_app(forge, forge.app, home=home)
     app = AppToken(key, base_url=forge.base_url, clock=SystemClock(), jitter=lambda: 0.5)
     try:
-        return Token(await app.current(), "the App's installation"), await app.fetch_login()
+        return ((Token(await app.current(), "the App's installation"), await app.fetch_login()),)
     finally:
         await app.close()

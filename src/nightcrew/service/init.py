@@ -6,7 +6,8 @@ import re
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nightcrew.config.edit import add_project, edit_file, write_file
@@ -18,10 +19,9 @@ from nightcrew.core.ids import is_slug
 from nightcrew.core.model.settings import ForgeSettings, MergeMode
 from nightcrew.engine.effect.filing import INTAKE_LABEL
 from nightcrew.engine.effect.label import LABELS
-from nightcrew.forges.github.setup import ensure_labels, inspect_access
-from nightcrew.forges.github.token import resolve_token
 from nightcrew.service.checkout import CheckoutFacts, read_checkout
 from nightcrew.service.compose import home_of
+from nightcrew.service.init_forge import AppAnswer, Identity, ask_app, check_app, check_forge, keep_key
 from nightcrew.service.load import load
 from nightcrew.service.local import OWNER, open_local_forge
 from nightcrew.service.tool import require_tools
@@ -37,6 +37,16 @@ class InitPlan:
     project: ProjectLine
     checkout: CheckoutFacts
     said: tuple[str, ...] = ()
+    identity: Identity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person said of the forge: the repository, the address of the API, and the App to be."""
+
+    repository: str | None = None
+    url: str = ""
+    app: AppAnswer | None = None
 
 
 def run_init(
@@ -48,19 +58,34 @@ def run_init(
     merge: str | None = None,
     assume_yes: bool = False,
     as_json: bool = False,
+    who: Mapping[str, str] | None = None,
 ) -> int:
-    """Set up a home for the checkout at `path`. Exit code 0 when it is ready."""
+    """Set up a home for the checkout at `path`. `who` are the options about the forge: `url`, `app_id`, `app_key`,
+    `app_installation`. Exit code 0 when it is ready."""
     require_tools()
     checkout = asyncio.run(read_checkout(path))
     mode = MergeMode(merge) if merge else _ask_merge(assume_yes or as_json)
     if local:
         plan = asyncio.run(_init_local(home, checkout, assume_yes=assume_yes))
     else:
-        plan = asyncio.run(_init_github(checkout, repository))
+        wanted = _wanted(repository, who or {}, no_questions=assume_yes or as_json or Home(home).config.is_file())
+        plan = asyncio.run(_init_github(Home(home), checkout, wanted))
     place = home_of(home)
-    _write(place, plan, mode)
+    plan = replace(plan, said=(*plan.said, *_write(place, plan, mode)))
     _tell(place, plan, mode, as_json=as_json)
     return 0
+
+
+def _wanted(repository: str | None, who: Mapping[str, str], *, no_questions: bool) -> Wanted:
+    url = who.get("url", "").rstrip("/")
+    if not who.get("app_id"):
+        if who.get("app_key") or who.get("app_installation"):
+            raise Invalid("say --app-id as well: which App it is")
+        return Wanted(repository, url, None if no_questions else ask_app(sys.stdin))
+    if not who.get("app_key"):
+        raise Invalid("say --app-key as well: the file with the App's private key")
+    installation = int(who["app_installation"]) if who.get("app_installation") else None
+    return Wanted(repository, url, AppAnswer(int(who["app_id"]), Path(who["app_key"]).expanduser(), installation))
 
 
 def _ask_merge(no_questions: bool) -> MergeMode:
@@ -106,35 +131,57 @@ async def import_local(home: Home, checkout: CheckoutFacts) -> tuple[str, Path]:
     return slug, bare
 
 
-async def _init_github(checkout: CheckoutFacts, repository: str | None) -> InitPlan:
-    """Check the token and the repository, and create the labels."""
-    slug = repository or checkout.origin_slug
+async def _init_github(home: Home, checkout: CheckoutFacts, wanted: Wanted) -> InitPlan:
+    """Check who Nightcrew will be and the repository, and create the labels."""
+    slug = wanted.repository or checkout.origin_slug
     if not slug or not is_slug(slug):
         raise Invalid(
             f"which repository is not clear (origin: {checkout.origin or 'none'}); say --repo OWNER/REPO, or --local"
         )
-    settings = ForgeSettings("github")
-    token = await resolve_token(settings, environment=load_environment())
-    access = await inspect_access(settings, token=token, project=slug)
-    if access.problems:
-        raise Invalid("; ".join(access.problems))
+    settings = _present_forge(home, wanted)
     labels = {**LABELS, "nightcrew": INTAKE_LABEL}
-    made = await ensure_labels(settings, token=token, project=access.slug, labels=labels)
+    if wanted.app is not None:
+        identity = await check_app(settings, wanted.app, slug, labels)
+    else:
+        identity = await check_forge(settings, home, slug, labels)
+    access = identity.access
     said = (
         f"{access.slug}: {access.login} may push; the default branch is {access.default_branch}.",
-        f"Labels created: {', '.join(made) or 'none, all were there'}.",
+        f"Labels created: {', '.join(identity.labels) or 'none, all were there'}.",
         *(f"Note: {note}." for note in access.notes),
     )
-    return InitPlan(ProjectLine(access.slug, source=str(checkout.root)), checkout, said)
+    return InitPlan(ProjectLine(access.slug, source=str(checkout.root)), checkout, said, identity)
 
 
-def _write(home: Home, plan: InitPlan, mode: MergeMode) -> None:
+def _present_forge(home: Home, wanted: Wanted) -> ForgeSettings:
+    """The forge as the configuration has it, if there is one; what is said here has to be what it says."""
+    default = ForgeSettings("github", base_url=wanted.url or ForgeSettings("github").base_url)
+    if not home.config.is_file():
+        return default
+    there = load(home).apply().forges.get("github", ForgeSettings("github"))
+    if wanted.app is not None or (wanted.url and wanted.url != there.base_url):
+        raise Conflict(
+            f"{home.config} is there already: write `forges.github` into it yourself (docs/github-app.md), and run"
+            " init again without saying so here"
+        )
+    return there
+
+
+def _write(home: Home, plan: InitPlan, mode: MergeMode) -> tuple[str, ...]:
+    """What else there is to say about it."""
     if home.config.is_file():
         edit_file(home.config, lambda text: add_project(text, str(home.config), project=plan.project))
-        return
-    answers = Answers(projects=[plan.project], agents={name: name for name in found_agents()}, merge=mode)
-    text = render_template(answers)
-    write_file(home.config, text, expected=None)
+        return ()
+    agents = {name: name for name in found_agents()}
+    answers = Answers(projects=[plan.project], agents=agents, merge=mode)
+    kept = ""
+    if plan.identity is not None:
+        settings = plan.identity.settings
+        url = settings.base_url if settings.base_url != ForgeSettings("github").base_url else ""
+        answers = replace(answers, github_url=url, github_app=settings.app)
+        kept = keep_key(plan.identity, home)
+    write_file(home.config, render_template(answers), expected=None)
+    return (kept,) if kept else ()
 
 
 def found_agents() -> tuple[str, ...]:

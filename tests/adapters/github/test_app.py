@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from nightcrew.config.home import Home
-from nightcrew.core.errors import ConfigError, Denied, Unavailable
+from nightcrew.core.errors import ConfigError, Denied, Invalid, Missing, Unavailable
 from nightcrew.core.model.settings import AppSettings, ForgeSettings
 from nightcrew.forges.github import AppKey, AppToken, GitHubForge
 from nightcrew.forges.github.repository import fetch_remote
@@ -242,6 +242,16 @@ async def test_a_key_that_is_not_the_apps_is_refused_in_words(app):
         with pytest.raises(Denied, match="does not take the key of App"):
             await token.current()
         await token.close()
+
+
+async def test_where_it_is_installed_is_looked_up(app):
+    assert await app.token.fetch_installation(PROJECT) == app.key.installation
+    await app.local.create_repository("crew/other", files={"a": "a"})
+    for elsewhere in ("crew/other", "crew/nowhere"):
+        with pytest.raises(Missing, match="is not installed"):
+            await app.token.fetch_installation(elsewhere)
+    with pytest.raises(Invalid):
+        await app.token.fetch_installation("../../x")
 
 
 async def test_what_an_app_has_to_read_anew_with_its_next_token_is_kept_for_that(app):

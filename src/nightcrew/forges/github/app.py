@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 
-from nightcrew.core.errors import Denied, PortError, Unavailable
+from nightcrew.core.errors import Denied, Invalid, Missing, PortError, Unavailable
+from nightcrew.core.ids import is_slug
 from nightcrew.forges.github import field as fields
 from nightcrew.forges.github.client import Answer, Lost, Transport
 from nightcrew.forges.github.field import Json, Unreadable, as_object
@@ -151,6 +152,17 @@ class AppToken:
             raw = await self._signed(lambda: self._requester.read(url, accept=(401,)))
             self._login = f"{fields.text(raw, 'slug')}[bot]"
         return self._login
+
+    async def fetch_installation(self, project: str) -> int:
+        """Where the App is installed for this repository. Missing if it is not."""
+        if not is_slug(project):
+            raise Invalid(f"{project!r} is not a repository; write it as owner/repo")
+        url = f"{self._requester.transport.base_url}/repos/{project}/installation"
+        try:
+            raw = await self._signed(lambda: self._requester.read(url, accept=(401,)))
+        except Missing as error:
+            raise Missing(f"App {self.key.id} is not installed for {project}, or {project} is not there") from error
+        return fields.number(raw, "id")
 
     def _is_fresh(self) -> bool:
         if self._grant is None:

@@ -9,8 +9,9 @@ from nightcrew.forges.local.access import digest
 from nightcrew.forges.local.call import Answer, Call, Route
 from nightcrew.forges.local.error import Refusal, not_found
 from nightcrew.forges.local.moment import render_moment
+from nightcrew.forges.local.repository import REPOSITORY
 from nightcrew.forges.local.store import Row
-from nightcrew.forges.local.user import render_app
+from nightcrew.forges.local.user import render_app, render_user_id
 
 TOKEN_FOR_S = 3600
 CLAIM_AT_MOST_S = 600
@@ -76,7 +77,47 @@ async def create_token(call: Call) -> Answer:
     return Answer(201, {**shown, "repository_selection": "all"})
 
 
+async def show_installation(call: Call) -> Answer:
+    """Where the App is installed for a repository: its bot has to be somebody there."""
+    app = _get_app(call)
+    bot = call.store.get("SELECT id FROM user WHERE login = ?", f"{app['slug']}[bot]")
+    where = "WHERE login = ? AND repository.name = ?"
+    call.found = call.store.find(f"{REPOSITORY} {where}", call.params["owner"], call.params["repo"])
+    row = call.store.find("SELECT * FROM installation WHERE app_id = ? ORDER BY id", app["id"])
+    if call.found is None or row is None or not _is_member(call, bot["id"]):
+        raise not_found()
+    account = render_user_id(call, call.repo["owner_id"])
+    url = f"{call.base}/app/installations/{row['id']}"
+    shown = {
+        "id": row["id"],
+        "app_id": app["id"],
+        "app_slug": app["slug"],
+        "account": account,
+        "target_id": call.repo["owner_id"],
+        "target_type": "User",
+        "repository_selection": "selected",
+        "permissions": json.loads(row["permissions"]),
+        "events": [],
+        "access_tokens_url": f"{url}/access_tokens",
+        "repositories_url": f"{call.base}/installation/repositories",
+        "html_url": f"{call.base}/settings/installations/{row['id']}",
+        "single_file_name": None,
+        "created_at": app["created_at"],
+        "updated_at": app["created_at"],
+        "suspended_by": None,
+        "suspended_at": None,
+    }
+    return Answer(200, shown)
+
+
+def _is_member(call: Call, user_id: int) -> bool:
+    sql = "SELECT permission FROM collaborator WHERE repository_id = ? AND user_id = ?"
+    row = call.store.find(sql, call.repo["id"], user_id)
+    return row is not None and row["permission"] != "none"
+
+
 ROUTES = [
+    Route("GET", "/repos/{owner}/{repo}/installation", show_installation, is_signed=True),
     Route("GET", "/app", show_app, is_signed=True),
     Route("POST", "/app/installations/{installation_id:int}/access_tokens", create_token, is_signed=True),
 ]
