@@ -35,6 +35,7 @@ from nightcrew.engine.ports import Forge, Ports
 from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.engine.recover import recover
 from nightcrew.ports.agent import Reading
+from nightcrew.ports.service import Answer
 from nightcrew.ports.store import Store
 from tests.engine.part import (
     AGENTS,
@@ -61,6 +62,10 @@ Edit = Callable[[Run], Mapping[str, str | None] | None]
 def plain_edit(run: Run) -> Mapping[str, str | None]:
     """What an agent does that does well: a file of its own for the task."""
     return {f"work-{run.task.number}.txt": f"by {run.agent}, attempt {run.attempt}"}
+
+
+async def _no_receivers(receiver: str | None) -> Answer:
+    return Answer(False, f"there is no receiver {receiver}")
 
 
 class Stage:
@@ -149,7 +154,12 @@ class Stage:
                 self.ports.mask,
             ),
         )
-        self.facade = Facade(self.loop, self.reader, render_config=lambda settings: {"agents": sorted(settings.agents)})
+        self.facade = Facade(
+            self.loop,
+            self.reader,
+            render_config=lambda settings: {"agents": sorted(settings.agents)},
+            test_notices=_no_receivers,
+        )
 
     async def restart(self) -> tuple[str, ...]:
         """The process died; another one starts."""

@@ -356,6 +356,10 @@ class FakeService:
         (before.add if is_on else before.discard)(project or "*")
         return Answer(True, f"notices {'come' if is_on else 'no more come'} here")
 
+    async def test_notices(self, receiver: str | None) -> Answer:
+        self._may_write()
+        return Answer(True, f"{receiver or 'everybody'}: told", {receiver or "desktop": "told"})
+
     async def wake(self) -> Answer:
         self._may_write()
         self.wakes += 1

@@ -6,10 +6,16 @@ from fastapi import APIRouter, Query
 
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
-from nightcrew.api.render import Json, render_notices
+from nightcrew.api.render import Json, render_answer, render_notices
 from nightcrew.api.wiring import Port
 
 router = APIRouter(prefix="/notices", tags=["notice"])
+
+
+@router.post("/test", response_model=schema.AnswerBody, responses=describe_errors())
+async def tell_test(service: Port, receiver: str | None = None) -> Json:
+    """Send a test to one receiver, or to all; `data` says by name what came of it."""
+    return render_answer(await service.test_notices(receiver))
 
 
 @router.get("", response_model=schema.NoticesBody, responses=describe_errors())

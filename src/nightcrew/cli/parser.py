@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "failures": ("failures", "show failures that no pattern knows"),
     "flaky": ("flaky", "show checks and tests that passed when they were run again"),
     "notice": ("notice", "show what you were or are to be told"),
+    "notify": ("notify", "test whether who is told can be"),
     "project": ("project", "add, list and remove projects"),
     "board": ("board", "show a project's tasks on a board of GitHub's Projects"),
     "backup": ("backup", "write the whole home into one file"),

@@ -6,6 +6,7 @@ from typing import Any
 from nightcrew.config.build import KNOWN_FORGES
 from nightcrew.config.document import Path
 from nightcrew.config.file import ConfigFile
+from nightcrew.config.notice import check_targets
 from nightcrew.config.problem import Where, nearest
 from nightcrew.config.value import is_loopback
 from nightcrew.core.errors import Problem
@@ -26,6 +27,7 @@ def find_disagreements(
         *_webhook(file, where),
         *_channels(file, where),
         *_metrics(file, where),
+        *(Problem(where(path), what, hint) for path, what, hint in check_targets(file.notices)),
     ]
 
 

@@ -7,6 +7,7 @@ from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
+from nightcrew.config.notice import build_notices
 from nightcrew.config.project import ProjectEntry
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
@@ -72,6 +73,7 @@ def build_settings(
         probe_above=file.probe_above,
         sandbox=file.sandbox,
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
+        notices=build_notices(file.notices),
         telegram=build_chat(file.channels.telegram),
         upkeep=build_upkeep(
             file.metrics,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from nightcrew.config.notice import SECRETS
 from nightcrew.config.secret import find_exposure, looks_secret, secret_file
 from nightcrew.config.value import is_loopback
 from nightcrew.config.variable import find_unknown_variables
@@ -89,6 +90,10 @@ def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
             references[f"forges.{name}.app.private_key"] = forge.app.private_key
     if settings.webhook.listen:
         references["webhook.secret"] = settings.webhook.secret
+    for target in settings.notices.targets:
+        for name in SECRETS:
+            if target.value(name):
+                references[f"notices.targets[{target.target.name}].{name}"] = target.value(name)
     if settings.telegram.token:
         references["channels.telegram.token"] = settings.telegram.token
     for agent in settings.agents.values():

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, JsonValue
 
 from nightcrew.config.channel import ChannelsKeys
 from nightcrew.config.cooldown import CooldownTable
+from nightcrew.config.notice import NoticesKeys
 from nightcrew.config.project import ProjectEntry, ProjectKeys
 from nightcrew.config.section import Section
 from nightcrew.config.upkeep import UPKEEP, MetricsKeys, RetentionKeys, TracingKeys
@@ -196,6 +197,7 @@ class ConfigFile(Section):
     )
     webhook: WebhookKeys = key("Deliveries of webhooks, which have the service look at once.", WebhookKeys())
     channels: ChannelsKeys = key("The chats that Nightcrew is talked to in.", ChannelsKeys())
+    notices: NoticesKeys = key("Who is told what happened, and what waits for them.", NoticesKeys())
     router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
     limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())
     sandbox: SandboxKind = key(

@@ -7,6 +7,7 @@ import yaml
 
 from nightcrew.config.channel import render_chat
 from nightcrew.config.document import copy_resolvers
+from nightcrew.config.notice import render_notices
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.secret import MASK, is_reference, looks_secret
 from nightcrew.config.section import Section
@@ -51,6 +52,7 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "secret": settings.webhook.secret,
             "allow_remote": settings.webhook.allow_remote,
         },
+        "notices": render_notices(settings.notices),
         "channels": {"telegram": render_chat(settings.telegram)},
         **_upkeep(settings.upkeep),
         "agents": {name: _agent(agent) for name, agent in settings.agents.items()},

@@ -21,7 +21,7 @@ def cut(text: str, limit: int) -> str:
     line_end = text.rfind("\n", 0, room)
     if line_end > room * 0.6:
         at = line_end
-    while at > 0 and not _is_border(text, at):
+    while at > 0 and not is_border(text, at):
         at -= 1
     head = text[:at]
     fence = open_fence(head)
@@ -38,14 +38,16 @@ def cut_front(text: str, limit: int) -> str:
     line_end = text.find("\n", start)
     if line_end != -1 and line_end - start < 400:
         start = line_end + 1
-    while start < len(text) and not _is_border(text, start):
+    while start < len(text) and not is_border(text, start):
         start += 1
     return (FRONT_MARK.format(left=start) + text[start:])[: max(limit, 0)]
 
 
-def _is_border(text: str, at: int) -> bool:
+def is_border(text: str, at: int) -> bool:
     """Whether text may be cut before index `at`, inside it, without tearing a character apart for a reader."""
     following, before = text[at], text[at - 1]
+    if before == "\r" and following == "\n":
+        return False
     if following in "\u200d\ufe0f\ufe0e" or before == "\u200d" or unicodedata.combining(following):
         return False
     if unicodedata.category(following) in ("Mn", "Me", "Mc") or _is_part_of_emoji(following):

@@ -23,6 +23,11 @@ class Bus:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
+    @property
+    def news(self) -> asyncio.Event:
+        """Set at the next ring. Taken before one looks, nothing is missed."""
+        return self._news
+
     async def follow(self, *, after: int | None = None) -> AsyncIterator[Event]:
         """Every event behind `after` (None: from now on), in order, for ever. A slow reader holds up nobody."""
         last = after if after is not None else await self._newest()

@@ -1,7 +1,7 @@
 """The service as others see it: the whole of `ports.service` for CLI, web and chat. Questions go to the reader;
 commands about a task become the same actions as the loop's, made by the same actor."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from nightcrew.core.actions import Done, MoveStatus
@@ -41,12 +41,18 @@ class Facade:
     """Implements `ports.service.Service`."""
 
     def __init__(
-        self, loop: Loop, reader: Reader, *, render_config: Callable[[Settings], Mapping[str, object]]
+        self,
+        loop: Loop,
+        reader: Reader,
+        *,
+        render_config: Callable[[Settings], Mapping[str, object]],
+        test_notices: Callable[[str | None], Awaitable[Answer]],
     ) -> None:
-        """`render_config` gives settings as plain values, without secrets."""
+        """`render_config` gives settings as plain values, without secrets; `test_notices` tells a receiver, or all."""
         self._loop = loop
         self._reader = reader
         self._render_config = render_config
+        self._test_notices = test_notices
 
     @property
     def _means(self) -> Means:
@@ -276,6 +282,9 @@ class Facade:
         if not changed:
             return Answer(False, f"{what} came here already" if is_on else f"{what} did not come here")
         return Answer(True, f"{what} {'come' if is_on else 'no more come'} here")
+
+    async def test_notices(self, receiver: str | None) -> Answer:
+        return await self._test_notices(receiver)
 
     async def wake(self) -> Answer:
         self._means.observer.expire()

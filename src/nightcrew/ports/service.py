@@ -278,6 +278,10 @@ class Service(Protocol):
         the way."""
         ...
 
+    async def test_notices(self, receiver: str | None) -> Answer:
+        """Send a test to one receiver of notices, or to all; `data` says by name what came of it."""
+        ...
+
     async def wake(self) -> Answer:
         """Look now instead of at the next tick."""
         ...

@@ -44,6 +44,7 @@ from nightcrew.service.dump import dump_world
 from nightcrew.service.log import ProblemLog, mask_log, say_effect
 from nightcrew.service.machine import ensure_machine
 from nightcrew.service.model_list import list_models
+from nightcrew.service.notice import NoticePart
 from nightcrew.service.reload import FileSource, Fit
 from nightcrew.service.room import find_free_bytes, find_lack_of_room
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
@@ -68,6 +69,7 @@ class Composed:
     ports: Ports
     webhook: WebhookPart
     chats: tuple[ChatPart, ...]
+    notices: NoticePart
     tracing: Tracing
 
 
@@ -149,7 +151,6 @@ async def composed(
             sight=lambda: replace(_sight(loop, observer, started_at), webhook=webhook.status()),
             show=Show(render_output, task_url(lambda: loop.means.settings), vault.mask),
         )
-        facade = Facade(loop, reader, render_config=render_settings)
         telegram = ChatPart(
             "telegram",
             home,
@@ -157,7 +158,14 @@ async def composed(
             wanted=lambda: loop.means.settings.telegram,
             learn=vault.learn,
         )
-        yield Composed(settings, means, loop, facade, ports, webhook, (telegram,), tracing)
+        notices = NoticePart(
+            home,
+            wanted=lambda: loop.means.settings.notices,
+            speakers={telegram.name: telegram},
+            learn=vault.learn,
+        )
+        facade = Facade(loop, reader, render_config=render_settings, test_notices=partial(notices.test, clock=clock))
+        yield Composed(settings, means, loop, facade, ports, webhook, (telegram,), notices, tracing)
 
 
 async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:

@@ -194,6 +194,9 @@ class OfflineService:
     async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
         _refuse(f"{receiver} of {project} is {is_on} in vain: there are no chats")
 
+    async def test_notices(self, receiver: str | None) -> Answer:
+        _refuse(f"{receiver or 'nobody'} can be told nothing")
+
     async def wake(self) -> Answer:
         _refuse("there is nobody to wake")
 

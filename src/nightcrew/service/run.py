@@ -119,6 +119,8 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
                 supervise("log", lambda: follow_events(service.means.bus, repeats), report=report), name="log"
             ),
         ]
+        tell = partial(service.notices.run, service.ports.store, service.ports.clock, service.means.bus)
+        beside.append(group.create_task(supervise("notices", tell, report=report), name="notices"))
         for chat in service.chats:
             start = partial(chat.run, service.facade, service.ports.clock, service.ports.store)
             beside.append(group.create_task(supervise(chat.name, start, report=report), name=chat.name))

@@ -30,7 +30,22 @@ BASE: dict[str, Any] = {
     "forges": {"github": {"token": "file:token", "app": {"id": 1, "installation": 2, "private_key": "file:key"}}},
     "router": {"agent": "bob"},
     "webhook": {"listen": "127.0.0.1:7700", "secret": "file:token"},
+    "notices": {
+        "targets": [
+            {"to": "email", "host": "mail.example", "sender": "a@b.example", "recipients": ["me"], "digest": ["urgent"]}
+        ]
+    },
     "channels": {"telegram": {"token": "file:token", "users": [7]}},
+}
+_MAIL = BASE["notices"]["targets"][0]
+_HOOK = {"to": "webhook", "url": "https://hooks.example"}
+_RECEIVERS: dict[str, dict[str, Any]] = {
+    "to": {},
+    "chat": {"to": "telegram"},
+    "thread": {"to": "telegram", "chat": "7"},
+    "url": {"to": "slack"},
+    "token": {"to": "ntfy", "url": "https://ntfy.example/x"},
+    "secret": _HOOK,
 }
 _OTHERS: dict[str, tuple[Any, ...]] = {
     "time": ("77s", "3s", "700s", "150h"),
@@ -51,8 +66,23 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "/srv/x",
         2.5,
         "127.0.0.1:7701",
+        "22:00-07:00",
+        "09:00",
+        "Europe/Berlin",
+        "desktop",
+        "tls",
     ),
-    "list": (["sample"], ["/srv/x"], ["git.example"], ["Name: value"], [12], ["file:token"], ["rebase"]),
+    "list": (
+        ["sample"],
+        ["/srv/x"],
+        ["git.example"],
+        ["Name: value"],
+        [12],
+        ["file:token"],
+        ["rebase"],
+        ["info"],
+        ["acme/widgets"],
+    ),
     "mapping": ({"simple": ["sample"]}, {"SAMPLE": "value"}, {"max_turns": 5}),
     "section": (),
 }
@@ -68,6 +98,9 @@ def leaves(root: type[Any]) -> Iterator[Key]:
 def with_value(key: Key, value: Any) -> dict[str, Any]:
     """The configuration with that key set."""
     document = copy.deepcopy(BASE)
+    if key.path.startswith("notices.targets[]."):
+        # Which keys a receiver takes depends on what it is.
+        document["notices"]["targets"][0] = {**_RECEIVERS.get(key.path.rpartition(".")[2], _MAIL), "name": "one"}
     here: Any = document
     parts = key.path.replace("[]", ".[]").split(".")
     for part in parts[:-1]:

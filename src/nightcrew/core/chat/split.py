@@ -5,18 +5,17 @@ entities are read; Discord the characters of the markup that is sent), so a limi
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from nightcrew.core.chat.message import Span
+from nightcrew.core.cut import is_border
 
 Cost = Callable[[Span], int]
 """What a piece costs of a part's limit, its markup included. It must not fall when text is added."""
 
 _SPACE = re.compile(r"\s(?=\S)")
 """A break is taken only in the last half of what fits: a message of one long line is not cut into confetti."""
-_JOINER = "\u200d"
 
 
 def split_spans(spans: Iterable[Span], *, limit: int, cost: Cost) -> tuple[tuple[Span, ...], ...]:
@@ -59,7 +58,7 @@ def _place(span: Span, room: int, *, cost: Cost, may_be_none: bool) -> int:
         else:
             high = middle - 1
     most = low
-    while most and not _is_boundary(span.text, most):
+    while most and not is_border(span.text, most):
         most -= 1
     if most == 0:
         most = low  # one endless cluster: cut within it rather than never
@@ -77,14 +76,3 @@ def _nicest(text: str, most: int, *, may_be_none: bool) -> int:
     if newline >= 0:
         return newline + 1
     return max((match.end() for match in _SPACE.finditer(text, most // 2, most)), default=most)
-
-
-def _is_boundary(text: str, at: int) -> bool:
-    """Whether a text may be cut there: not before a mark that belongs to the character before, not within a joined
-    emoji, not within CR LF. (A rough form of Unicode's grapheme clusters, UAX #29.)"""
-    before, after = text[at - 1], text[at]
-    if _JOINER in (before, after) or (before == "\r" and after == "\n"):
-        return False
-    is_flag = "\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff"
-    is_tone = "\U0001f3fb" <= after <= "\U0001f3ff"
-    return not (is_flag or is_tone or unicodedata.combining(after) or "\ufe00" <= after <= "\ufe0f")

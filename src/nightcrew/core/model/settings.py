@@ -10,6 +10,7 @@ from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.target import NoticeSettings
 from nightcrew.core.model.upkeep import UpkeepSettings
 
 
@@ -335,4 +336,5 @@ class Settings:
     webhook: WebhookSettings = WebhookSettings()
     telegram: ChatSettings = ChatSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
+    notices: NoticeSettings = NoticeSettings()
     generation: int = 1

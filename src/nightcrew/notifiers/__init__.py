@@ -1,0 +1,1 @@
+"""One-way: telling somebody something, without an answer. Each implements `ports.notifier.Notifier`."""
