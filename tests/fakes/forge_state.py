@@ -114,6 +114,19 @@ class ForgeState:
         project.branches[branch] = self._commit(project, (before,) if before else (), paths)
         return project.branches[branch]
 
+    def note_push(self, slug: str, branch: str) -> None:
+        """A branch was moved by git: open pull requests into it whose head it contains now are merged."""
+        project = self.projects[slug]
+        inside = project.ancestors(project.branches[branch])
+        for thread in project.threads.values():
+            if thread.pull is None or not thread.pull.is_open or thread.pull.base_ref != branch:
+                continue
+            pull = self._seen(project, thread)
+            if pull.head_sha in inside and pull.head_ref in project.branches:
+                merged = project.branches[branch]
+                thread.pull = replace(pull, is_open=False, is_merged=True, merge_commit_sha=merged)
+                self._touch(thread, is_open=False)
+
     def open_issue(
         self, slug: str, *, title: str = "A thing", body: str = "", author: str = "ada", labels: tuple[str, ...] = ()
     ) -> Issue:

@@ -8,10 +8,10 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from nightcrew.core.branch import is_branch_name
+from nightcrew.core.branch import QUEUE_PREFIX, is_branch_name
 from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
 from nightcrew.core.path_pattern import is_at_or_below
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
@@ -41,6 +41,7 @@ class FakeWorkspaces:
         self._faults: list[tuple[str, PortError, bool]] = []
         self._count = 0
         self.patch_ids: dict[Sha, str] = {}  # in the place of those that would be found
+        self.built: dict[tuple[Sha, Sha, MergeMethod], Sha] = {}
         self.brought_in: dict[tuple[Sha, Sha, UpdateMethod], Sha] = {}
 
     # What tests do.
@@ -207,6 +208,50 @@ class FakeWorkspaces:
             self.brought_in[key] = self._add(repository, made)
         repository.known.add(self.brought_in[key])
         return self.brought_in[key]
+
+    async def build_merge(
+        self, project: str, *, base: Sha, head: Sha, method: MergeMethod, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        error = self._enter("build_merge", project)
+        repository = self._checked(project, base, head)
+        fork = repository.merge_base(base, head)
+        if fork is None:
+            raise Invalid("they have no common history")
+        clashing = repository.clashes(fork, base, head)
+        self._leave(error)
+        if clashing:
+            return MergeConflict(clashing)
+        parents = (base, head) if method is MergeMethod.MERGE else (base,)
+        made = FakeCommit(parents, repository.merged(fork, base, head), message.split("\n", maxsplit=1)[0])
+        key = (base, head, method)
+        if key not in self.built:
+            self.built[key] = self._add(repository, made)
+        repository.known.add(self.built[key])
+        return self.built[key]
+
+    async def move_branch(
+        self, project: str, remote: Remote, *, branch: str, sha: Sha | None, expected: Sha | None
+    ) -> None:
+        error = self._enter("move_branch", project)
+        repository = self.repository(project)
+        if not is_branch_name(branch):
+            raise Invalid(f"{branch!r} cannot be the name of a branch")
+        if sha is not None:
+            self._check(repository, sha)
+        if not branch.startswith(QUEUE_PREFIX):
+            if sha is None or expected is None:
+                raise Invalid(f"{branch} is only moved forward")
+            if expected not in repository.known:
+                raise Conflict(f"{branch} is expected at a commit that was never fetched")
+            if not repository.contains(sha, expected):
+                raise Invalid(f"{branch} would have to be forced")
+        self._import(project)
+        there = repository.remote.get(branch)
+        if there != sha:
+            if there != expected:
+                raise Conflict(f"{branch} on the remote is at {there}; nothing was moved")
+            self._set_remote(project, branch, sha)
+        self._leave(error)
 
     async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:
         self._leave(self._enter("find_patch_id", project))
@@ -421,8 +466,13 @@ class FakeWorkspaces:
             files = {**before, **{path: str(sha) for path in made.paths}}
             repository.commits[sha] = FakeCommit(made.parents, files, made.message.split("\n")[0])
 
-    def _set_remote(self, project: str, branch: str, sha: Sha) -> None:
+    def _set_remote(self, project: str, branch: str, sha: Sha | None) -> None:
         repository = self.repository(project)
+        if sha is None:
+            repository.remote.pop(branch, None)
+            if self.forge is not None and project in self.forge.projects:
+                self.forge.projects[project].branches.pop(branch, None)
+            return
         repository.remote[branch] = sha
         if self.forge is None or project not in self.forge.projects:
             return
@@ -433,6 +483,7 @@ class FakeWorkspaces:
             paths = sorted(path for path in {*before, *made.files} if before.get(path) != made.files.get(path))
             theirs.commits[new] = ForgeCommit(made.parents, tuple(paths), made.subject)
         theirs.branches[branch] = sha
+        self.forge.note_push(project, branch)
 
     def _fetched(self, project: str) -> dict[str, Sha]:
         branches = self.repository(project).fetched

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
 from nightcrew.ports.scm import Remote
 
 
@@ -149,6 +149,23 @@ class Workspace(Protocol):
         """A commit that has the base and what head changes, made in the engine's repository: no branch and no worktree
         is touched. Head itself if it has the base. A rebase leaves out what `since` has, and becomes a merge where it
         is not clean, if that is. The same question has the same answer."""
+        ...
+
+    async def build_merge(
+        self, project: str, *, base: Sha, head: Sha, method: MergeMethod, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        """The commit that base would be at with head merged into it by that method, made in the engine's repository: no
+        branch is touched. Its first parent is base, but where `rebase` makes several. The same question has the same
+        answer."""
+        ...
+
+    async def move_branch(
+        self, project: str, remote: Remote, *, branch: str, sha: Sha | None, expected: Sha | None
+    ) -> None:
+        """Have a branch of the remote at exactly `sha` (None: not there), if the remote itself finds it at `expected`
+        (None: not there). Only a scratch branch of the queue is ever rewritten or deleted; of any other `sha` has to
+        contain `expected` (Invalid). Verified by reading the remote. Conflict if it is elsewhere, Denied or Invalid
+        where the remote's rules refuse it. Idempotent."""
         ...
 
     async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:

@@ -65,7 +65,7 @@ async def merge_base_in(
     merged = await merge_trees(repository, head, base)
     if merged.stages:
         return MergeConflict(merged.paths)
-    who = Identity(NIGHTCREW, NIGHTCREW_EMAIL, await _latest(repository, head, base))
+    who = Identity(NIGHTCREW, NIGHTCREW_EMAIL, await latest_time(repository, head, base))
     return await make_commit(
         repository,
         tree=merged.tree,
@@ -123,7 +123,8 @@ async def _commit_like(repository: Repository, *, tree: str, parents: tuple[Sha,
     return Sha(made.text.strip())
 
 
-async def _latest(repository: Repository, *shas: Sha) -> int:
+async def latest_time(repository: Repository, *shas: Sha) -> int:
+    """When the newest of the commits was made, in seconds since the epoch."""
     told = await repository.run("show", "-s", "--format=%ct", *shas)
     return max(int(word) for word in told.text.split())
 

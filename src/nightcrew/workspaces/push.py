@@ -51,6 +51,21 @@ async def fetch_branches(repository: Repository, remote: Remote, *, timeout_s: f
     return await fetch()
 
 
+async def find_tip(repository: Repository, remote: Remote, branch: str, *, timeout_s: float) -> Sha | None:
+    """Where a branch is on the remote now; None if it is not there."""
+    ref = f"refs/heads/{branch}"
+    done = await repository.run(
+        "ls-remote", "--quiet", "--refs", "--end-of-options", check_address(remote.url), ref,
+        doing=f"reading {branch} of the remote", env=dict(remote.env), timeout_s=timeout_s,
+    )  # fmt: skip
+    # A pattern also matches at the end of longer names, so the exact one is picked here.
+    for line in done.text.splitlines():
+        sha, _, name = line.partition("\t")
+        if name == ref:
+            return parse_object_id(sha)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
     """Where a branch is to be, and where it is expected to be before; `replace`: the one need not contain the other."""
@@ -91,6 +106,7 @@ class _Push:
     """One push of one branch, which may be tried several times."""
 
     def __init__(self, repository: Repository, remote: Remote, goal: Goal, *, timeout_s: float) -> None:
+        self._remote = remote
         self._repository, self._url, self._env = repository, check_address(remote.url), dict(remote.env)
         self._branch, self._sha, self._expected = goal.branch, goal.sha, goal.expected
         self._ref = f"refs/heads/{goal.branch}"
@@ -123,16 +139,7 @@ class _Push:
         return None if done.ok else self._repository.complain(done, doing=doing)
 
     async def _fetch_tip(self) -> Sha | None:
-        done = await self._repository.run(
-            "ls-remote", "--quiet", "--refs", "--end-of-options", self._url, self._ref,
-            doing=f"reading {self._branch} of the remote", env=self._env, timeout_s=self._timeout_s,
-        )  # fmt: skip
-        # A pattern also matches at the end of longer names, so the exact one is picked here.
-        for line in done.text.splitlines():
-            sha, _, name = line.partition("\t")
-            if name == self._ref:
-                return parse_object_id(sha)
-        return None
+        return await find_tip(self._repository, self._remote, self._branch, timeout_s=self._timeout_s)
 
     async def _remember(self) -> None:
         # A fetch may be writing the same ref right now; then it will say the same.

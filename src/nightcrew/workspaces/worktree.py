@@ -11,7 +11,7 @@ from pathlib import Path
 from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, ProjectSettings, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import (
@@ -24,7 +24,7 @@ from nightcrew.ports.workspace import (
     MergeConflict,
     WorkspaceSpec,
 )
-from nightcrew.workspaces import build, checkout, history, join, push, setup
+from nightcrew.workspaces import build, checkout, history, join, landing, push, setup
 from nightcrew.workspaces.begin import begin_merge
 from nightcrew.workspaces.commit import author_of, render_message
 from nightcrew.workspaces.compare import list_changed_paths
@@ -174,6 +174,21 @@ class GitWorkspaces:
             if not isinstance(answer, MergeConflict):
                 return answer
         return await join.merge_base_in(repository, head=head, base=base, message=message, commit=commit)
+
+    async def build_merge(
+        self, project: str, *, base: Sha, head: Sha, method: MergeMethod, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        return await landing.build_merge(
+            self._get(project), base=base, head=head, method=method, message=message, commit=commit
+        )
+
+    async def move_branch(
+        self, project: str, remote: Remote, *, branch: str, sha: Sha | None, expected: Sha | None
+    ) -> None:
+        async with self._lock(project, f"push {branch}"):
+            await landing.move_branch(
+                self._get(project), remote, branch, sha=sha, expected=expected, timeout_s=self._network_timeout_s
+            )
 
     async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:
         return await join.find_patch_id(self._get(project), base=base, head=head)
