@@ -16,6 +16,7 @@ from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey, parse_task_key
 from nightcrew.core.lifecycle import Edge, Evidence, Status, transition
 from nightcrew.core.model.board import Card
+from nightcrew.core.model.build import Build, BuildState, Member
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
@@ -25,6 +26,7 @@ from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome,
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
+from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.ports.store import Store, Validator
@@ -901,3 +903,41 @@ async def test_cards_are_kept_by_task_and_board_with_what_happened(opened: Opene
     async with opened() as store:
         assert await store.load_cards() == (moved, replace(card, board="ada/8"))
         assert (await kinds(store)).count("board.moved") == 1
+
+
+class TestBuilds:
+    def build(self, **fields: Any) -> Build:
+        members = (Member(42, 7, SHA, Sha("b" * 40)), Member(43, 8, SHA, Sha("c" * 40)))
+        plain = Build(KEY.project, "main", Sha("a" * 40), MergeMethod.SQUASH, members, NOW, left_out=(9,))
+        return replace(plain, **fields)
+
+    async def test_are_kept_as_they_are(self, opened):
+        async with opened() as store:
+            made = await store.record_build(self.build(), event=an_event())
+            assert await store.load_builds() == (self.build(id=made),)
+        async with opened() as store:
+            assert await store.load_builds() == (self.build(id=made),)
+
+    async def test_one_is_open_for_a_base_until_it_ends(self, opened):
+        async with opened() as store:
+            made = await store.record_build(self.build(), event=an_event())
+            with pytest.raises(Conflict):
+                await store.record_build(self.build(base_sha=SHA), event=an_event())
+            other = await store.record_build(self.build(base_ref="release"), event=an_event())
+            assert await store.end_build(made, state=BuildState.RED, why="checks failed", told=(an_event(),))
+            again = await store.record_build(self.build(), event=an_event())
+            found = await store.load_builds()
+            assert [build.id for build in found] == [made, other, again]
+            assert (found[0].state, found[0].why, found[0].ended_at) == (BuildState.RED, "checks failed", NOW)
+            assert [build.id for build in await store.load_builds(limit=2)] == [other, again]
+
+    async def test_ends_once(self, opened):
+        async with opened() as store:
+            made = await store.record_build(self.build(), event=an_event())
+            assert await store.end_build(made, state=BuildState.LANDED, why="", told=(an_event(), an_event()))
+            before = len(await store.load_events())
+            assert not await store.end_build(made, state=BuildState.DROPPED, why="no", told=(an_event(),))
+            assert len(await store.load_events()) == before == 3
+            assert (await store.load_builds())[0].state is BuildState.LANDED
+            with pytest.raises(Missing):
+                await store.end_build(made + 1, state=BuildState.RED, why="", told=(an_event(),))

@@ -15,6 +15,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.board import Card
+from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -53,6 +54,7 @@ class MemoryStore:
         self.reruns: dict[tuple[TaskKey, int, Sha, str, str], Rerun] = {}
         self.notices: list[Notice] = []
         self.noticed: set[tuple[int, str]] = set()
+        self.builds: dict[int, Build] = {}
         self.deliveries: dict[tuple[TaskKey, str, RunId], datetime] = {}
         self.validators: dict[tuple[str, str], Validator] = {}
 
@@ -181,6 +183,32 @@ class MemoryStore:
     async def load_cards(self) -> tuple[Card, ...]:
         self._check()
         return tuple(card for _, card in sorted(self.cards.items()))
+
+    # builds
+
+    async def record_build(self, build: Build, *, event: Event) -> int:
+        self._check()
+        if any(one.state is BuildState.TESTING and one.place == build.place for one in self.builds.values()):
+            raise Conflict(f"a build for {build.base_ref} is open already")
+        self._append(event)
+        number = len(self.builds) + 1
+        self.builds[number] = replace(build, id=number)
+        return number
+
+    async def end_build(self, build: int, *, state: BuildState, why: str, told: tuple[Event, ...]) -> bool:
+        self._check()
+        if build not in self.builds:
+            raise Missing(f"there is no build {build}")
+        if self.builds[build].state is not BuildState.TESTING:
+            return False
+        for event in told:
+            self._append(event)
+        self.builds[build] = replace(self.builds[build], state=state, why=why, ended_at=told[0].at)
+        return True
+
+    async def load_builds(self, *, limit: int = 500) -> tuple[Build, ...]:
+        self._check()
+        return tuple(self.builds.values())[-limit:]
 
     # reactions
 

@@ -10,6 +10,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.board import Card
+from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -216,6 +217,19 @@ class Store(Protocol):
 
     async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
         """Ids of the reviews on the forge that Nightcrew wrote for this task."""
+        ...
+
+    async def record_build(self, build: Build, *, event: Event) -> int:
+        """Insert it as open; its id. Conflict if one is open for the same base of the same project."""
+        ...
+
+    async def end_build(self, build: int, *, state: BuildState, why: str, told: tuple[Event, ...]) -> bool:
+        """Close it at the time of the first event, and record the events. False, and nothing written, if it was closed
+        before; Missing if there is none."""
+        ...
+
+    async def load_builds(self, *, limit: int = 500) -> tuple[Build, ...]:
+        """Oldest first; the newest that many."""
         ...
 
     async def load_cooldowns(self) -> tuple[Cooldown, ...]: ...

@@ -15,6 +15,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.board import Card
+from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -27,6 +28,7 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
+from nightcrew.store import build as builds
 from nightcrew.store import card as cards_
 from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
@@ -252,6 +254,17 @@ class SqliteStore(ReactionTables):
 
     async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
         return await self._read(lambda db: verdicts.load_review_ids(db, key))
+
+    # builds of the merge queue
+
+    async def record_build(self, build: Build, *, event: Event) -> int:
+        return await self._write(lambda db: builds.record_build(db, build, event=event))
+
+    async def end_build(self, build: int, *, state: BuildState, why: str, told: tuple[Event, ...]) -> bool:
+        return await self._write(lambda db: builds.end_build(db, build, state=state, why=why, told=told))
+
+    async def load_builds(self, *, limit: int = 500) -> tuple[Build, ...]:
+        return await self._read(lambda db: builds.load_builds(db, limit=limit))
 
     # cooldowns
 
