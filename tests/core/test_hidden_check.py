@@ -8,7 +8,8 @@ from nightcrew.core.known import Known
 from nightcrew.core.model.pull import HIDDEN, Check, CheckState, Required
 from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.policy.checking import failed_checks, why_hidden
-from nightcrew.core.policy.merging import Truth, has_green_checks
+from nightcrew.core.policy.merging import has_green_checks
+from nightcrew.core.policy.term import Truth
 from tests.core.build import a_check
 from tests.core.gate import F, P, S, a_gate_view
 

@@ -17,6 +17,7 @@ from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.settings import MergeStrategy
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, evaluate
+from nightcrew.core.policy.term import Term
 from nightcrew.core.stage import Allowance
 from nightcrew.core.words import render_merge_title
 from tests.core.build import (
@@ -36,7 +37,7 @@ from tests.core.gate import F, K, P, a_gate_view, checks, reviews
 OTHER = a_sha(0xC)
 UPDATE = {"strategy": MergeStrategy.UPDATE}
 
-KEPT_BY_TERMS: dict[str, tuple[Callable[[merging.GateView], merging.Term], dict[str, Any]]] = {
+KEPT_BY_TERMS: dict[str, tuple[Callable[[merging.GateView], Term], dict[str, Any]]] = {
     "M1: nobody approves what they wrote": (
         merging.is_approved,
         {"parts": {"author_agents": Known(frozenset({"ann", "bob"}))}},

@@ -12,7 +12,8 @@ from nightcrew.core.model.report import Decision
 from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, MergeStrategy
 from nightcrew.core.model.task import Stack
 from nightcrew.core.policy import merging
-from nightcrew.core.policy.merging import TERMS, GateView, Truth, evaluate
+from nightcrew.core.policy.merging import TERMS, GateView, evaluate
+from nightcrew.core.policy.term import Term, Truth
 from tests.core.build import (
     HEAD,
     UNKNOWN,
@@ -31,18 +32,18 @@ class Row:
     """A view that one term, and only that one, shuts."""
 
     name: str
-    term: Callable[[GateView], merging.Term]
+    term: Callable[[GateView], Term]
     truth: Truth
     view: GateView
     code: str
     case: str = ""
 
 
-def no(name: str, term: Callable[[GateView], merging.Term], code: str, case: str = "", **changes: Any) -> Row:
+def no(name: str, term: Callable[[GateView], Term], code: str, case: str = "", **changes: Any) -> Row:
     return Row(name, term, Truth.NO, a_gate_view(**changes), code, case)
 
 
-def unknown(name: str, term: Callable[[GateView], merging.Term], code: str, case: str = "", **changes: Any) -> Row:
+def unknown(name: str, term: Callable[[GateView], Term], code: str, case: str = "", **changes: Any) -> Row:
     return Row(name, term, Truth.UNKNOWN, a_gate_view(**changes), code, case)
 
 

@@ -29,7 +29,7 @@ def test_an_answer_for_the_present_base_counts():
 def test_an_answer_for_an_older_base_does_not():
     old = own(CheckState.SUCCESS, BEFORE)
     view = view_of(old)
-    assert is_stale(old, view.pull)
+    assert is_stale(view.project, old, view.pull)
     term = has_green_checks(view)
     assert (term.truth.value, "the base has moved" in term.words) == ("no", True)
 

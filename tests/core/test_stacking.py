@@ -12,7 +12,8 @@ from nightcrew.core.model.dependency import Bond, Dependency
 from nightcrew.core.model.issue import Standing
 from nightcrew.core.model.task import Block, Stack
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.policy.merging import GateView, Truth, evaluate
+from nightcrew.core.policy.merging import GateView, evaluate
+from nightcrew.core.policy.term import Truth
 from tests.core.asking import blocked, moved, step, wait
 from tests.core.build import (
     BASE_SHA,

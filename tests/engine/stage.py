@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nightcrew.core.actions import Action, ActionOutcome
+from nightcrew.core.branch import QUEUE_PREFIX
 from nightcrew.core.decide import Decision
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known
@@ -97,6 +98,7 @@ class Stage:
         self.missing: set[str] = set()
         self.edit: Edit = plain_edit
         self.auto_ci = True
+        self.judge: Callable[[Sha], CheckState] = lambda _sha: CheckState.SUCCESS  # of builds of the queue
         self.dumps: list[tuple[World, str]] = []
         base = settings or Settings()
         self.settings = replace(
@@ -267,9 +269,13 @@ class Stage:
         self.runtime.end(name, output=output or name.encode() + b"\n", exit_code=exit_code)
 
     def ci(self, state: CheckState = CheckState.SUCCESS) -> bool:
-        """The forge's CI answers for every open head that it has not answered for."""
+        """The forge's CI answers for every open head, and every build of the queue, that it has not answered for."""
         moved = False
         for slug, project in self.forge.projects.items():
+            for branch, sha in project.branches.items():
+                if branch.startswith(QUEUE_PREFIX) and not project.runs.get(sha):
+                    self.forge.add_check(slug, sha, "build", self.judge(sha) if state.satisfies else state)
+                    moved = True
             for thread in project.threads.values():
                 if thread.pull is not None and thread.pull.is_open:
                     head = project.branches.get(thread.pull.head_ref, thread.pull.head_sha)

@@ -34,6 +34,9 @@ MERGED = {
 }  # fmt: skip
 UPDATED = {"workspace.merge": 1, "branch.update": 1, "branch.push": 2, "status.post": 7, "review.post": 3}
 STACKED = {"branch.update": 1, "pull.retarget": 1}
+QUEUED = {
+    "queue.push": 1, "queue.land": 1, "queue.drop": 1, "pull.close": 1, "status.post": 4, "comment.create": 2,
+}  # fmt: skip
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
 SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
@@ -165,6 +168,35 @@ async def tell_stacked(moments: Sequence[Moment] = ()) -> list[str]:
         assert stage.git("show", "--format=", "--name-only", "main").split() == ["above.txt"]
         _look_at_runs(stage, {"author": 2, "reviewer": 2})
         assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+        return stage.effects()
+
+
+async def tell_queued(moments: Sequence[Moment] = ()) -> list[str]:
+    """One that is tested as it would land, lands so, and is closed, since the forge cannot see that."""
+    async with staged(merge={"strategy": "queue", "method": "squash"}) as stage:
+        stage.play("Find the answer", [attempt({"answer.txt": "42\n"})], [APPROVE])
+        number = await stage.file_issue("Find the answer")
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: is_done(stage, number))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        (pull,) = await stage.pulls()
+        tip = stage.git("rev-parse", "main")
+        assert (pull["state"], pull["merged_at"]) == ("closed", None)
+        said = [one["body"] for one in await stage.get(f"/issues/{pull['number']}/comments")]
+        assert [tip in body for body in said] == [True]
+        assert stage.git("rev-list", "--count", "main") == "2", "landed once"
+        assert stage.git("show", "main:answer.txt") == "42"
+        assert stage.git("branch", "--format=%(refname:short)") == "main"
+        (build,) = stage.rows("SELECT * FROM builds")
+        assert build["state"] == "landed"
+        statuses = await stage.get(f"/commits/{tip}/statuses")
+        assert {(status["context"], status["state"]) for status in statuses} >= {("nightcrew/answer", "success")}
+        (task,) = stage.rows("SELECT * FROM tasks")
+        assert task["merge_sha"] == tip
+        _look_at_runs(stage, {"author": 1, "reviewer": 1})
+        assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+        assert stage.workspaces() == []
         return stage.effects()
 
 
@@ -312,6 +344,7 @@ def _salvaged(stage: Stage) -> str:
 STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dict[str, int]]] = {
     "merged": (tell_merged, MERGED),
     "updated": (tell_updated, UPDATED),
+    "queued": (tell_queued, QUEUED),
     "closed": (tell_closed, CLOSED),
     "answered": (tell_answered, ANSWERED),
     "flaky": (tell_flaky, FLAKY),
@@ -337,6 +370,7 @@ def test_every_kind_of_effect_has_its_kills():
         ("merged", 1),
         ("merged", 2),
         ("updated", None),
+        ("queued", None),
         ("closed", None),
         ("answered", None),
         ("flaky", None),

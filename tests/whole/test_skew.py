@@ -1,5 +1,6 @@
 """Two pull requests, each green alone and red together: one renames a function, the other adds a call of the old name.
-Under `merge.strategy: update` they never both land as they are (M5). What else would happen is shown beside it."""
+Under `merge.strategy: update` and `queue` they never both land as they are (M5). What else would happen is shown beside
+it."""
 
 import subprocess
 import sys
@@ -17,7 +18,7 @@ CALL, MENDED = {"call.py": "from lib import old\nold()\n"}, {"call.py": "from li
 
 
 class Pipeline:
-    """A CI that tests each head as it is pushed, and nothing else."""
+    """A CI that tests each head as it is pushed, and each build of the merge queue, and nothing else."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -30,8 +31,9 @@ class Pipeline:
         return all(_runs(script) for script in sorted(folder.glob("*.py")))
 
     async def run(self) -> None:
-        for pull in await self.stage.get("/pulls?state=open"):
-            sha = pull["head"]["sha"]
+        heads = [pull["head"]["sha"] for pull in await self.stage.get("/pulls?state=open")]
+        builds = self.stage.git("for-each-ref", "--format=%(objectname)", "refs/heads/nightcrew/queue/").split()
+        for sha in [*heads, *builds]:
             if sha not in self.told:
                 self.told[sha] = "success" if self.passes(sha) else "failure"
                 body = {"context": "ci", "state": self.told[sha], "description": "all scripts run"}
@@ -44,9 +46,18 @@ def _runs(script: Path) -> bool:
     return done.returncode == 0
 
 
-@pytest.mark.parametrize(("strategy", "lands_red"), [("update", False), ("direct", True)])
-async def test_what_is_green_alone_and_red_together_does_not_land(strategy: str, lands_red: bool):
-    async with staged(checks=[], merge={"strategy": strategy}) as stage:
+@pytest.mark.parametrize(
+    ("merge", "lands_red"),
+    [
+        ({"strategy": "update"}, False),
+        ({"strategy": "queue"}, False),
+        ({"strategy": "queue", "method": "merge", "batch": 2}, False),
+        ({"strategy": "direct"}, True),
+    ],
+    ids=["update", "queue", "batch", "direct"],
+)
+async def test_what_is_green_alone_and_red_together_does_not_land(merge: dict[str, Any], lands_red: bool):
+    async with staged(checks=[], merge=merge) as stage:
         stage.push("main", OLD)
         stage.play("Rename it", [attempt(RENAME)], [{**APPROVE, "gate": stage.gate("rename")}])
         reviews = [{**APPROVE, "gate": stage.gate("call")}, APPROVE]
@@ -67,8 +78,11 @@ async def test_what_is_green_alone_and_red_together_does_not_land(strategy: str,
             return (stage.task(number) or {}).get("status") == "done"
 
         for number, gate in zip(numbers, ("rename", "call"), strict=True):
+            if "batch" in merge:  # both are approved at once, and tested together
+                stage.open_gate("call")
             stage.open_gate(gate)
             await eventually(ended, within_s=60, every_s=0.2, what=f"#{number} to be done\n{stage.tail()}")
-        history = stage.git("rev-list", "main").split()[:-2]
+        history = stage.git("rev-list", "--first-parent", "main").split()[:-2]
         assert [sha for sha in history if not pipeline.passes(sha)] == (history[:1] if lands_red else [])
         assert ("failure" in pipeline.told.values()) is not lands_red
+        assert stage.git("for-each-ref", "refs/heads/nightcrew/queue/") == ""

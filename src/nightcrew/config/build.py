@@ -108,6 +108,8 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         merge=MergeSettings(
             mode=keys.merge.mode,
             strategy=keys.merge.strategy,
+            batch=keys.merge.batch,
+            queue_timeout_s=keys.merge.queue_timeout,
             method=keys.merge.method,
             fallback=keys.merge.fallback,
             checks_limit_s=keys.merge.checks_limit,

@@ -72,8 +72,16 @@ class MergeKeys(Section):
 
     mode: MergeMode = key("`auto` merges once everything holds; `ask` waits for a person's word as well.", _MERGE.mode)
     strategy: MergeStrategy = key(
-        "`direct` merges what is green on its own; `update` only what is green with the base as it is now.",
+        "`direct` merges what is green on its own; `update` only what is green with the base as it is now; `queue` "
+        "tests the merge itself on the branch `nightcrew/queue/<base>` and lands exactly that.",
         _MERGE.strategy,
+    )
+    batch: Count = key("How many pull requests `queue` tests and lands together at most.", _MERGE.batch, ge=1, le=50)
+    queue_timeout: Duration = key(
+        "How long checks of the queue's branch may take, and how long a head keeps its turn under `update`.",
+        _MERGE.queue_timeout_s,
+        ge=1,
+        le=_DAY_S,
     )
     method: MergeMethod = key("How the forge merges.", _MERGE.method)
     fallback: Methods = key(

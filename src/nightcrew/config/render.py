@@ -164,6 +164,8 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "merge": {
             "mode": merge.mode.value,
             "strategy": merge.strategy.value,
+            "batch": merge.batch,
+            "queue_timeout": render_duration(merge.queue_timeout_s),
             "method": merge.method.value,
             "fallback": [method.value for method in merge.fallback],
             "checks_limit": render_duration(merge.checks_limit_s),

@@ -24,6 +24,7 @@ from nightcrew.core.action.pull import (
     SettleReruns,
     UpdateBranch,
 )
+from nightcrew.core.action.queue import CheckBuild, CloseLanded, EndBuild, LandBuild, MakeBuild, OfferBuild
 from nightcrew.core.action.run import CollectRun, NoteRun, ResumeStart, StartRun, StopRun
 from nightcrew.core.action.status import AcceptPerson, AdoptIssue, FinishTask, MoveStatus, RecordRoute, SettleLabels
 
@@ -34,17 +35,23 @@ __all__ = [
     "AdoptIssue",
     "AnswerCommand",
     "AnswerFeedback",
+    "CheckBuild",
     "ClaimTask",
+    "CloseLanded",
     "CollectRun",
     "Done",
+    "EndBuild",
     "FinishTask",
     "FollowBase",
+    "LandBuild",
+    "MakeBuild",
     "MergePull",
     "MoveStatus",
     "NoteComplete",
     "NoteHoldup",
     "NoteReaction",
     "NoteRun",
+    "OfferBuild",
     "OutcomeOpen",
     "PassComments",
     "PostVerdict",
@@ -100,6 +107,12 @@ Action = (
     | NoteHoldup
     | NoteRun
     | NoteComplete
+    | MakeBuild
+    | OfferBuild
+    | CheckBuild
+    | LandBuild
+    | EndBuild
+    | CloseLanded
 )
 
 

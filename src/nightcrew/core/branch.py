@@ -11,6 +11,9 @@ from nightcrew.core.ids import render_number
 PREFIX = "nightcrew/"
 """Branches under this prefix are Nightcrew's own; others are never deleted by it."""
 
+QUEUE_PREFIX = f"{PREFIX}queue/"
+"""Scratch branches of the merge queue, on which what would land is tested."""
+
 SLUG_BYTES = 48
 """The most that a title may add to a branch name."""
 
@@ -38,6 +41,11 @@ def branch_name(number: int, title: str) -> str:
         cut = slug[: SLUG_BYTES + 1].rfind("-")
         slug = slug[: cut if cut >= SLUG_BYTES // 2 else SLUG_BYTES].strip("-")
     return f"{PREFIX}{render_number(number)}-{slug or _FALLBACK}"
+
+
+def queue_branch(base_ref: str) -> str:
+    """The scratch branch of the queue of a base. CI runs on it where it runs on pushes to `nightcrew/queue/**`."""
+    return f"{QUEUE_PREFIX}{base_ref}"
 
 
 def is_branch_name(text: str) -> bool:

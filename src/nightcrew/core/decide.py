@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from nightcrew.core.action.claim import RenewClaim
+from nightcrew.core.action.queue import QueueAction
 from nightcrew.core.actions import (
     Action,
     AdoptIssue,
@@ -41,7 +42,7 @@ from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.policy.noticing import told_words
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
-from nightcrew.core.stage import Allowance, Case, Stage, act_on, block, wait_for
+from nightcrew.core.stage import Allowance, Case, Entry, Stage, act_on, block, wait_for
 from nightcrew.core.step.alarm import sound_alarm
 from nightcrew.core.step.asked import follow_command
 from nightcrew.core.step.blocked import step_blocked
@@ -51,6 +52,7 @@ from nightcrew.core.step.in_review import step_in_review
 from nightcrew.core.step.live import follow_live
 from nightcrew.core.step.needs_review import step_needs_review
 from nightcrew.core.step.new import step_new
+from nightcrew.core.step.queue import QueueStep, follow_queues
 from nightcrew.core.step.removed import follow_removed
 from nightcrew.core.step.routed import step_routed
 
@@ -85,6 +87,7 @@ def decide(world: World) -> Decision:
     actions: list[Action] = []
     waits: dict[TaskKey, Wait] = {}
     errors: dict[TaskKey, str] = {}
+    entries: list[Entry] = []
     for project, view in _in_order(world):
         key = view.task.key
         renewal = keep(view)
@@ -101,7 +104,17 @@ def decide(world: World) -> Decision:
             allowance = _spend(allowance, action)
         if stage.wait is not None:
             waits[key] = stage.wait
+        if stage.entry is not None:
+            entries.append(stage.entry)
         actions += chosen
+    for project in world.projects.values():
+        line = [entry for entry in entries if entry.head.task.project == project.settings.slug]
+        steps, error = _queue_safely(world, project, line, frozenset(busy))
+        if error:
+            errors[TaskKey(project.settings.slug, 0)] = error
+        for step in steps:
+            actions += [action for action in step.actions if action.key not in started]
+            waits.update(step.waits)
     for name in sorted(world.projects):
         project = world.projects[name]
         beside = (
@@ -117,7 +130,7 @@ def decide(world: World) -> Decision:
 
 def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
-    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup)
+    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup | QueueAction)
 
 
 def allocate(world: World) -> Allowance:
@@ -217,6 +230,18 @@ def _decide_safely(
     except Exception:  # noqa: BLE001 - the boundary that keeps one poisoned task from stopping the rest
         wait = Wait("bug", "Nightcrew could not decide about it", "The world was written down; please report it.")
         return Stage(wait=wait), traceback.format_exc()
+
+
+def _queue_safely(
+    world: World, project: ProjectWorld, line: list[Entry], busy: frozenset[TaskKey]
+) -> tuple[tuple[QueueStep, ...], str]:
+    """The steps of a project's merge queues. What cannot be decided about them holds up no task but those in them."""
+    if project.is_removed or not (line or project.builds):
+        return (), ""
+    try:
+        return follow_queues(world, project, line, busy=busy), ""
+    except Exception:  # noqa: BLE001 - as with a single task: its wait says that it stands in the queue
+        return (), traceback.format_exc()
 
 
 def _hold_back(world: World, stage: Stage) -> Stage:

@@ -7,6 +7,7 @@ from nightcrew.core.actions import Action, MoveStatus
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.build import Head
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.task import Block, Task
@@ -28,11 +29,23 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """A pull request in the merge queue, at the head that was approved. While something about it is not known or not
+    finished it is not `is_ready`, and keeps its place."""
+
+    head: Head
+    base_ref: str
+    is_ready: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
-    """What one task does next: actions, or why it waits (with actions beside it, where they do not end the wait)."""
+    """What one task does next: actions, or why it waits (with actions beside it, where they do not end the wait).
+    `entry` is its place in the merge queue, which acts for it."""
 
     actions: tuple[Action, ...] = ()
     wait: Wait | None = None
+    entry: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)

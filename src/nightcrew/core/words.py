@@ -20,6 +20,8 @@ REVIEW_MARK = "<!-- nightcrew:verdict {run} -->"
 ANSWER_MARK = "<!-- nightcrew:answer {run} -->"
 REACTION_MARK = "<!-- nightcrew:reaction {kind} {sha} -->"
 
+LANDED_MARK = "<!-- nightcrew:landed {sha} -->"
+
 
 def render_pull_title(issue: Issue) -> str:
     return one_line(forge_text(issue.title), 200) or f"Work on {issue.name}"
@@ -78,6 +80,19 @@ def render_reaction(key: ReactionKey, words: str) -> str:
 
 def is_reaction(body: str) -> bool:
     return REACTION_MARK.partition("{")[0] in body[:300]
+
+
+def render_landed(sha: Sha, base_ref: str, *, head_sha: Sha) -> str:
+    """The comment on a pull request that landed as another commit, so that the forge does not see it as merged."""
+    where = one_line(forge_text(base_ref), 120)
+    return (
+        f"{MARK}\n{LANDED_MARK.format(sha=sha)}\n**Nightcrew** landed {render_sha(head_sha)} on {where} as {sha}, "
+        "exactly as it was tested in its merge queue. The forge does not see that as a merge, so this is closed.\n"
+    )
+
+
+def is_landed(body: str) -> bool:
+    return LANDED_MARK.partition("{")[0] in body[:300]
 
 
 def render_findings(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -19,16 +19,22 @@ from nightcrew.core.actions import (
     AdoptIssue,
     AnswerCommand,
     AnswerFeedback,
+    CheckBuild,
+    CloseLanded,
     CollectRun,
     Done,
+    EndBuild,
     FinishTask,
     FollowBase,
+    LandBuild,
+    MakeBuild,
     MergePull,
     MoveStatus,
     NoteComplete,
     NoteHoldup,
     NoteReaction,
     NoteRun,
+    OfferBuild,
     OutcomeOpen,
     PassComments,
     PostVerdict,
@@ -55,12 +61,15 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
 from nightcrew.engine.effect.answer import answer_feedback
 from nightcrew.engine.effect.board import sync_board
+from nightcrew.engine.effect.build import end_build, make_build, offer_build
 from nightcrew.engine.effect.check import run_checks
+from nightcrew.engine.effect.check_build import check_build
 from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim, why_not_ours
 from nightcrew.engine.effect.collect import collect_run, stop_run
 from nightcrew.engine.effect.command import answer_command, pass_comments
 from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
+from nightcrew.engine.effect.land import close_landed, land_build
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
@@ -152,6 +161,18 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await follow_base(means, action)
         case SoundAlarm():
             return await sound_alarm(means, action)
+        case MakeBuild():
+            return await make_build(means, action)
+        case OfferBuild():
+            return await offer_build(means, action)
+        case CheckBuild():
+            return await check_build(means, action)
+        case LandBuild():
+            return await land_build(means, action)
+        case EndBuild():
+            return await end_build(means, action)
+        case CloseLanded():
+            return await close_landed(means, action)
         case _:
             assert_never(action)
 

@@ -28,6 +28,7 @@ from nightcrew.engine.view.model_list import parse_lists
 from nightcrew.engine.view.probe import Probes
 from nightcrew.engine.view.project import ProjectReader
 from nightcrew.engine.view.pull import Asked, PullReader
+from nightcrew.engine.view.queue import QueueReader
 from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
@@ -257,6 +258,7 @@ class Observer:
             issues=issues,
             comments=CommentView(forge.tracker, issues, slug),
             needs=DependencyView(forge.tracker, issues, ports.clock, slug, find_project=self._find_tracker),
+            queue=QueueReader(forge.scm, ports.workspace, slug),
             pulls=PullReader(
                 forge.scm,
                 ports.workspace,
@@ -264,7 +266,7 @@ class Observer:
                 slug,
                 asked=Asked(
                     issues.may_write,
-                    wants_base=lambda: self.project_settings(slug).merge.strategy is MergeStrategy.UPDATE,
+                    wants_base=lambda: self.project_settings(slug).merge.strategy is not MergeStrategy.DIRECT,
                     methods=reader.merge_methods,
                 ),
             ),

@@ -1,4 +1,4 @@
-"""Builds of the merge queue as rows."""
+"""Builds of the merge queue as rows, and the part of the store that keeps them."""
 
 from aiosqlite import Connection
 
@@ -16,6 +16,7 @@ from nightcrew.store.codec import (
     render_json,
     render_time,
 )
+from nightcrew.store.connected import Connected
 from nightcrew.store.statement import Row, ask, ask_one, insert
 
 _OPEN = "SELECT id FROM builds WHERE project = ? AND base_ref = ? AND state = 'testing'"
@@ -78,3 +79,16 @@ def _parse(row: Row) -> Build:
         parse_optional_time(row["ended_at"]),
         row["id"],
     )
+
+
+class BuildRows(Connected):
+    """The builds of the store."""
+
+    async def record_build(self, build: Build, *, event: Event) -> int:
+        return await self._write(lambda db: record_build(db, build, event=event))
+
+    async def end_build(self, build: int, *, state: BuildState, why: str, told: tuple[Event, ...]) -> bool:
+        return await self._write(lambda db: end_build(db, build, state=state, why=why, told=told))
+
+    async def load_builds(self, *, limit: int = 500) -> tuple[Build, ...]:
+        return await self._read(lambda db: load_builds(db, limit=limit))

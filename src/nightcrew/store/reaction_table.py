@@ -3,9 +3,8 @@
 Mixed into the store, which says how it reads and writes.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
 
 from aiosqlite import Connection
 
@@ -19,18 +18,11 @@ from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
 from nightcrew.store import rerun as reruns
 from nightcrew.store import task as tasks
+from nightcrew.store.connected import Connected
 
-T = TypeVar("T")
 
-
-class ReactionTables:
+class ReactionTables(Connected):
     """What is said in `nightcrew.ports.store.Store` of a method holds here."""
-
-    async def _read(self, question: Callable[[Connection], Awaitable[T]]) -> T:
-        raise NotImplementedError
-
-    async def _write(self, body: Callable[[Connection], Awaitable[T]]) -> T:
-        raise NotImplementedError
 
     # reactions
 

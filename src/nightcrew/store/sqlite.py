@@ -1,21 +1,18 @@
 """The store port over one SQLite file. Each method is a line: which noun's function, and whether it reads or writes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 from aiosqlite import Connection
 
 from nightcrew.core.command import SettledCommand
-from nightcrew.core.errors import Denied
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge
 from nightcrew.core.model.board import Card
-from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
@@ -28,7 +25,6 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
-from nightcrew.store import build as builds
 from nightcrew.store import card as cards_
 from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
@@ -44,24 +40,18 @@ from nightcrew.store import unknown
 from nightcrew.store import validator as validators_
 from nightcrew.store import value as values
 from nightcrew.store import verdict as verdicts
+from nightcrew.store.build import BuildRows
 from nightcrew.store.database import LOCK_TIMEOUT_S, connection_for_writing
 from nightcrew.store.migrate import check, upgrade
 from nightcrew.store.migration import Migration
 from nightcrew.store.reaction_table import ReactionTables
-from nightcrew.store.reader import Reader, reading
-from nightcrew.store.writer import Writer, writing
-
-T = TypeVar("T")
+from nightcrew.store.reader import reading
+from nightcrew.store.writer import writing
 
 
-class SqliteStore(ReactionTables):
+class SqliteStore(ReactionTables, BuildRows):
     """Implements `nightcrew.ports.store.Store`; what is said there of a method holds here. Open it with `open` or
     `open_read_only`."""
-
-    def __init__(self, path: Path, *, reader: Reader, writer: Writer | None) -> None:
-        self._path = path
-        self._reader = reader
-        self._writer = writer
 
     @classmethod
     @asynccontextmanager
@@ -102,19 +92,6 @@ class SqliteStore(ReactionTables):
         await asyncio.to_thread(check, path, migrations=migrations, lock_timeout_s=lock_timeout_s)
         async with reading(path, lock_timeout_s=lock_timeout_s) as reader:
             yield cls(path, reader=reader, writer=None)
-
-    async def _read(self, question: Callable[[Connection], Awaitable[T]]) -> T:
-        return await self._reader.read(question)
-
-    async def _write(self, body: Callable[[Connection], Awaitable[T]]) -> T:
-        if self._writer is None:
-            raise Denied(f"{self._path} was opened for reading only; the service writes")
-        return await self._writer.transact(body)
-
-    @property
-    def writes(self) -> int:
-        """Transactions that changed nothing are not counted, nor are those of other processes."""
-        return 0 if self._writer is None else self._writer.writes
 
     # tasks
 
@@ -254,17 +231,6 @@ class SqliteStore(ReactionTables):
 
     async def load_review_ids(self, key: TaskKey) -> frozenset[int]:
         return await self._read(lambda db: verdicts.load_review_ids(db, key))
-
-    # builds of the merge queue
-
-    async def record_build(self, build: Build, *, event: Event) -> int:
-        return await self._write(lambda db: builds.record_build(db, build, event=event))
-
-    async def end_build(self, build: int, *, state: BuildState, why: str, told: tuple[Event, ...]) -> bool:
-        return await self._write(lambda db: builds.end_build(db, build, state=state, why=why, told=told))
-
-    async def load_builds(self, *, limit: int = 500) -> tuple[Build, ...]:
-        return await self._read(lambda db: builds.load_builds(db, limit=limit))
 
     # cooldowns
 

@@ -11,15 +11,21 @@ from nightcrew.core.actions import (
     AdoptIssue,
     AnswerCommand,
     AnswerFeedback,
+    CheckBuild,
+    CloseLanded,
     CollectRun,
+    EndBuild,
     FinishTask,
     FollowBase,
+    LandBuild,
+    MakeBuild,
     MergePull,
     MoveStatus,
     NoteComplete,
     NoteHoldup,
     NoteReaction,
     NoteRun,
+    OfferBuild,
     PassComments,
     PostVerdict,
     PublishWork,
@@ -48,6 +54,8 @@ from nightcrew.core.model.task import BaseConflict, Block, Task
 from nightcrew.core.policy.checking import base_mark
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
+from tests.simulation.core.queue import check_build, close_landed, end_build, land_build, make_build, offer_build
+from tests.simulation.core.queue_truth import landed_of
 from tests.simulation.core.row import change_status, label_moved, save, set_label
 from tests.simulation.core.rule import check_finish, check_merge, check_removal, check_rerun, hold
 from tests.simulation.core.run import collect_run, resume_start, start_run, stop_run
@@ -117,6 +125,18 @@ def begin(sim: Simulated, action: Action) -> Effect:
             raise AssertionError("no branch is renamed here")
         case SoundAlarm():
             raise AssertionError("no base is red here")
+        case MakeBuild():
+            return make_build(sim, action)
+        case OfferBuild():
+            return offer_build(sim, action)
+        case CheckBuild():
+            return check_build(sim, action)
+        case LandBuild():
+            return land_build(sim, action)
+        case EndBuild():
+            return end_build(sim, action)
+        case CloseLanded():
+            return close_landed(sim, action)
 
 
 def advance(sim: Simulated, key: str) -> bool:
@@ -132,6 +152,7 @@ def advance(sim: Simulated, key: str) -> bool:
         return True
     sim.flying.pop(key, None)
     sim.sights.pop(action.task.number, None)
+    sim.queue.sights.clear()
     return False
 
 
@@ -139,6 +160,7 @@ def refuse(sim: Simulated, key: str, why: str) -> None:
     """The action was not made; it is left alone for a while, longer each time."""
     count = sim.pauses[key][0] + 1 if key in sim.pauses else 1
     until_at = sim.now + timedelta(seconds=min(5 * 2 ** (count - 1), 600))
+    sim.queue.sights.clear()
     sim.pauses[key] = (count, Wait("retrying", f"it was refused: {why}", "It is tried again.", until_at))
     sim.flying.pop(key, None)
 
@@ -425,7 +447,8 @@ def _finish(sim: Simulated, action: FinishTask) -> Effect:
     if task.status is Status.DONE:
         yield from set_label(sim, number, Status.DONE)
         return
-    if action.merged and (task.pull is None or not sim.pulls[task.pull].is_merged):
+    is_merged = task.pull is not None and sim.pulls[task.pull].is_merged
+    if action.merged and not is_merged and not landed_of(sim, action.task):
         raise Refuse("the pull request is not merged")
     if action.command is not None:
         sim.ended_by_hand.add(number)

@@ -12,8 +12,10 @@ from nightcrew.core.model.settings import (
     Budget,
     CheckCommand,
     Limits,
+    MergeMethod,
     MergeMode,
     MergeSettings,
+    MergeStrategy,
     ProjectSettings,
     RouterMode,
     RouterSettings,
@@ -111,6 +113,8 @@ class Life:
                 self.crew.work()
             if scene.sim.moved:
                 self.pipeline.run()
+            if scene.sim.queue.offered:
+                self.pipeline.test()
             if scene.sim.shaken:
                 self.pipeline.judge()
             if scene.stale:
@@ -144,6 +148,8 @@ def _project(rng: Random, slug: str) -> ProjectSettings:
     checks = (CheckCommand("tests", ("make",)),) if rng.random() < 0.4 else ()
     budget = Budget(runs=rng.choice((4, 8))) if rng.random() < 0.2 else Budget()
     mode = MergeMode.ASK if rng.random() < 0.1 else MergeMode.AUTO
-    return ProjectSettings(
-        slug, checks=checks, merge=MergeSettings(mode=mode), attempts=rng.choice((2, 3)), budget=budget
-    )
+    merge = MergeSettings(mode=mode)
+    if rng.random() < 0.35:
+        method = rng.choice((MergeMethod.MERGE, MergeMethod.SQUASH))
+        merge = MergeSettings(mode=mode, strategy=MergeStrategy.QUEUE, method=method, batch=rng.choice((1, 2, 4)))
+    return ProjectSettings(slug, checks=checks, merge=merge, attempts=rng.choice((2, 3)), budget=budget)

@@ -1,6 +1,8 @@
 """The forge's own CI: it takes its time, is red, flaky, cancelled, or late; and says late whether a head merges."""
 
+from nightcrew.core.model.build import Build
 from nightcrew.core.model.pull import CheckState
+from tests.simulation.core.queue_truth import is_red
 from tests.simulation.core.scene import Scene
 
 
@@ -15,6 +17,28 @@ class Pipeline:
         moved = self.scene.sim.moved
         while moved:
             self._begin(moved.pop())
+
+    def test(self) -> None:
+        """Take on the builds of the merge queue that are new."""
+        offered = self.scene.sim.queue.offered
+        while offered:
+            self._test(offered.pop())
+
+    def _test(self, build: Build) -> None:
+        scene = self.scene
+        late = not scene.is_calm and scene.chance(0.05)
+        span_s = scene.spread(4000, 9000) if late else scene.spread(40, 1200)
+        red = is_red(scene.sim, build) or (not scene.is_calm and scene.chance(0.03))
+        begin_s = min(span_s / 2, scene.spread(1, 20))
+        scene.schedule.after(begin_s, lambda: self._answer(build, CheckState.PENDING), is_local=False)
+        state = CheckState.FAILURE if red else CheckState.SUCCESS
+        scene.schedule.after(span_s, lambda: self._answer(build, state), is_local=False)
+
+    def _answer(self, build: Build, state: CheckState) -> None:
+        self.scene.sim.checks.setdefault(build.sha, {})["ci"] = state
+        self.scene.note(f"CI says {state.value} on build {build.id}")
+        for member in build.members:
+            self.scene.mark(member.number)
 
     def judge(self) -> None:
         """The forge finds out anew which pull requests merge into a base that has moved."""
@@ -41,6 +65,8 @@ class Pipeline:
         calm = scene.is_calm
         if not calm and scene.chance(0.12):
             sim.red.add(head)
+        if not calm and scene.chance(0.06):
+            sim.queue.skewed.add(head)
         late = not calm and scene.chance(0.05)
         scene.schedule.after(scene.spread(1, 20), lambda: self._say(number, head, CheckState.PENDING), is_local=False)
         span_s = scene.spread(7200, 20_000) if late else scene.spread(40, 1200)

@@ -9,27 +9,30 @@ from nightcrew.core.decide import Decision, is_exclusive
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.build import Build
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait
+from tests.simulation.core.queue_truth import landed_of
 from tests.simulation.core.truth import Simulated
 
 GOOD = (CheckState.SUCCESS, CheckState.NEUTRAL, CheckState.SKIPPED)
 
 # Waits end at a time, by themselves with what the next looks show, or with what a person does.
-TIMED = frozenset({"cooling", "forge_limit", "rerun_waits", "rerunning", "running", "retrying"})
+TIMED = frozenset({"cooling", "forge_limit", "queue_landed", "rerun_waits", "rerunning", "running", "retrying"})
 SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
         "dependencies_unknown", "depends", "disk_full", "draining", "gate_waits", "issue_unknown", "merge_turn",
-        "parent_unknown", "pull_unknown", "session_unknown", "slot", "vouch_unknown",
+        "parent_unknown", "pull_unknown", "queue_testing", "queued",
+        "session_unknown", "slot", "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(
     {
         "agent_not_usable", "blocked", "blocked_elsewhere", "gate_shut", "no_agent", "no_agent_usable",
-        "no_reviewer", "not_vouched", "paused", "project_inactive", "reopened",
+        "no_reviewer", "not_vouched", "paused", "project_inactive", "queue_red", "reopened",
     }
 )  # fmt: skip
 
@@ -170,32 +173,56 @@ def check_rerun(sim: Simulated, sha: Sha, name: str) -> None:
 
 def check_merge(sim: Simulated, number: int, action: MergePull) -> None:
     """Approved by another agent and green, both on exactly that head; wanted, ready and aimed right."""
-    sha, pull, project = action.head_sha, sim.pulls[action.pull], sim.project_of(number)
+    check_approved(sim, number, action.pull, action.head_sha)
+    check_green(sim, number, action.head_sha, action.key)
+    base = sim.base_of(number)[:10]
+    own = {f"nightcrew/{check.name}" for check in sim.project_of(number).checks}
+    fresh = all(sim.notes[action.head_sha, name].endswith(base) for name in own)
+    hold(fresh, "merged green on the base that is", action.key)
+
+
+def check_land(sim: Simulated, build: Build) -> None:
+    """Each member may be merged at the head that was built, and what was built is green, on the base that is."""
+    hold(sim.base_at(*build.place) == build.base_sha, "landed on the base that it was tested with", build)
+    for member in build.members:
+        check_approved(sim, member.number, member.pull, member.head_sha)
+        check_green(sim, member.number, member.head_sha, build.id)
+        check_green(sim, member.number, build.sha, build.id)
+        hold(member.head_sha not in sim.queue.skewed, "what fails together never lands", build.id, member)
+
+
+def check_open_builds(sim: Simulated) -> None:
+    places = [build.place for build in sim.queue.builds.values() if build.ended_at is None]
+    hold(len(places) == len(set(places)), "one landing at a time", places)
+
+
+def check_approved(sim: Simulated, number: int, pull_number: int, sha: Sha) -> None:
+    pull, project, key = sim.pulls[pull_number], sim.project_of(number), sim.key(number)
     verdicts = [verdict for verdict in sim.verdicts.get(number, []) if verdict.head_sha == sha]
-    hold(bool(verdicts) and verdicts[-1].decision.value == "approve", "merged as approved", action.key)
-    hold(verdicts[-1].agent not in sim.wrote[sha], "merged as approved by another", action.key)
-    hold(pull.head_sha == sha, "merged at the approved head", action.key)
+    hold(bool(verdicts) and verdicts[-1].decision.value == "approve", "merged as approved", key)
+    hold(verdicts[-1].agent not in sim.wrote[sha], "merged as approved by another", key)
+    hold(pull.head_sha == sha, "merged at the approved head", key)
+    labels = (*pull.labels, *sim.issues[number].labels)
+    hold(not set(labels) & set(project.merge.hold_labels), "not merged on hold", key)
+    hold(not pull.is_draft, "no draft merged", key)
+    hold(pull.mergeable is True, "no conflict merged", key)
+    hold(pull.base_ref == sim.tasks[number].base_ref, "merged into its base", key)
+    latest = {review.author: review.state for review in sim.reviews.get(pull.number, [])}
+    hold(ReviewState.CHANGES_REQUESTED not in latest.values(), "not merged against a person", key)
+
+
+def check_green(sim: Simulated, number: int, sha: Sha, what: object) -> None:
     answers = sim.checks.get(sha, {})
     real = {name: state for name, state in answers.items() if not name.startswith("nightcrew/")}
-    own = {f"nightcrew/{check.name}" for check in project.checks}
+    own = {f"nightcrew/{check.name}" for check in sim.project_of(number).checks}
     green = all(state in GOOD for state in real.values()) and all(answers.get(name) in GOOD for name in own)
-    hold(green and (bool(real) or bool(own)), "merged green", action.key, answers)
-    base = sim.base_of(number)[:10]
-    fresh = all(sim.notes[sha, name].endswith(base) for name in own)
-    hold(fresh, "merged green on the base that is", action.key)
-    labels = (*pull.labels, *sim.issues[number].labels)
-    hold(not set(labels) & set(project.merge.hold_labels), "not merged on hold", action.key)
-    hold(not pull.is_draft, "no draft merged", action.key)
-    hold(pull.mergeable is True, "no conflict merged", action.key)
-    hold(pull.base_ref == sim.tasks[number].base_ref, "merged into its base", action.key)
-    latest = {review.author: review.state for review in sim.reviews.get(pull.number, [])}
-    hold(ReviewState.CHANGES_REQUESTED not in latest.values(), "not merged against a person", action.key)
+    hold(green and (bool(real) or bool(own)), "merged green", what, answers)
 
 
 def check_finish(sim: Simulated, number: int) -> None:
     """A task ends with its merge, or with a person."""
     pull = sim.pulls.get(sim.tasks[number].pull or 0)
-    merged = pull is not None and pull.is_merged
+    merged = pull is not None and (pull.is_merged or landed_of(sim, sim.key(number)))
     hold(merged or number in sim.ended_by_hand, "ended by merge or by hand", sim.key(number))
 
 

@@ -145,7 +145,7 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
 
 def _cool(sim: Simulated, run: Run) -> None:
     """A failure cools whom it is about; work that ended well ends the counting."""
-    outcome, rows = run.outcome, tuple(sim.cooldowns.values())
+    outcome, rows, who = run.outcome, tuple(sim.cooldowns.values()), (run.agent, run.model)
     if outcome is None or outcome.interruption is not None:
         return
     if outcome.failure is None:
@@ -154,8 +154,10 @@ def _cool(sim: Simulated, run: Run) -> None:
                 del sim.cooldowns[row.agent, row.model, row.kind]
             else:
                 sim.cooldowns[row.agent, row.model, row.kind] = row
+        if sim.vendor_says.get(who, sim.now) <= sim.now:
+            sim.vendor_says.pop(who, None)  # it worked since: a clock that is set back does not bring that up again
         return
-    said_at, who = outcome.failure.retry_at, (run.agent, run.model)
+    said_at = outcome.failure.retry_at
     if said_at is not None:
         sim.vendor_says[who] = max(said_at, sim.vendor_says.get(who, said_at))
     fresh = charge(run, rows, now=sim.now, of_task=sim.runs.get(run.task.number, ()))

@@ -4,7 +4,7 @@ and its actions made one effect at a time, with everything that can go wrong bet
 from dataclasses import replace
 from datetime import timedelta
 
-from nightcrew.core.actions import Action, CollectRun, RunChecks, StopRun
+from nightcrew.core.actions import Action, CheckBuild, CollectRun, RunChecks, StopRun
 from nightcrew.core.decide import Decision, decide, is_exclusive
 from nightcrew.core.lifecycle import Status
 from tests.simulation.core.bound import Bound
@@ -73,6 +73,7 @@ class Service:
             return
         self._look_at_s = float("inf")
         sim, stale = self.scene.sim, self.scene.stale
+        sim.queue.sights.clear()
         for number in list(stale):
             # A list may lag behind what was written; what is at work is read by itself.
             if not self.scene.is_calm and self._is_listed(number) and self.scene.chance(0.1):
@@ -199,7 +200,9 @@ class Service:
             if CRASHES / 2 < 1 - chance < CRASHES:
                 self.crash("after an effect")
                 return
-            self._next(action, effect, scene.rng.uniform(30, 900) if isinstance(action, RunChecks) else 0.3)
+            self._next(
+                action, effect, scene.rng.uniform(30, 900) if isinstance(action, RunChecks | CheckBuild) else 0.3
+            )
         else:
             self.wake()
         self._check(action.task.number)

@@ -29,6 +29,7 @@ from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
 from tests.core.build import BASE, NOW, PROJECT, a_pull, a_sha, an_issue
+from tests.simulation.core.queue_truth import QueueTruth, ended_builds, see_builds
 
 ROOT = a_sha(1)
 Effect = Generator[None, None, None]
@@ -110,6 +111,7 @@ class Simulated:
     reran: set[tuple[Sha, str]] = field(default_factory=set)
     """What the forge was asked to run again."""
     delivered: dict[int, set[str]] = field(default_factory=dict)
+    queue: QueueTruth = field(default_factory=QueueTruth)
     last_agent: str = ""
     is_paused: bool = False
     paused_projects: set[str] = field(default_factory=set)
@@ -210,7 +212,8 @@ class Simulated:
             self.look(number)
         sight, task = self.sights[number], self.tasks[number]
         runs, verdicts = self.runs.get(number, ()), self.verdicts.get(number, ())
-        last = (sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled))
+        ended = sum(build.ended_at is not None for build in self.queue.builds.values())
+        last = (sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled), ended)
         kept = self.kept_views.get(number)
         if kept is not None and all(map(is_, kept[0], last)):
             return kept[1]
@@ -227,6 +230,7 @@ class Simulated:
             reactions=tuple(self.reactions.get(number, {}).values()),
             reruns=tuple(self.reruns.get(number, {}).values()),
             delivered=frozenset(self.delivered.get(number, ())),
+            builds=ended_builds(self, number),
         )
         if not view.live:
             self.kept_views[number] = (last, view)
@@ -251,6 +255,7 @@ class Simulated:
                     tuple(tasks[slug]),
                     tuple(candidates[slug]),
                     slug in self.paused_projects,
+                    builds=see_builds(self, slug),
                 )
                 for slug, project in self.settings.projects.items()
             },
@@ -269,7 +274,10 @@ class Simulated:
 
     def base_of(self, number: int) -> Sha:
         """Where the base branch of its project is now."""
-        return self.bases.get(self.home[number], ROOT)
+        return self.base_at(self.home[number])
+
+    def base_at(self, project: str, base_ref: str = BASE) -> Sha:
+        return self.bases.get(project if base_ref == BASE else f"{project} {base_ref}", ROOT)
 
     # ---- what happens by itself
 
@@ -298,6 +306,7 @@ class Simulated:
         self.flying.clear()
         self.pauses.clear()
         self.sights.clear()
+        self.queue.sights.clear()
 
     def live_runs(self) -> list[Run]:
         return [run for runs in self.runs.values() for run in runs if run.is_open and run.id in self.sessions]

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import Enum
 
 from nightcrew.core.ids import Sha, TaskKey
-from nightcrew.core.known import Observed
+from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.pull import Check, Required
 from nightcrew.core.model.settings import MergeMethod
 
@@ -89,3 +89,5 @@ class BuildView:
     base_sha: Observed[Sha]
     scratch: Observed[Sha | None]
     has_landed: Observed[bool]
+    base_checks: Observed[tuple[Check, ...]] = Known(())
+    """Those of `base_sha`; only looked for where a check of the build failed."""

@@ -153,7 +153,7 @@ class PullView:
     remarks: Observed[tuple[Remark, ...]] = Known(())
     """On lines, by people with write access and by bots, oldest first; never Nightcrew's own."""
     has_base: Observed[bool] = Known(True)
-    """Whether the head contains that; only looked for where the project merges nothing else."""
+    """Whether the head contains that; only looked for where `merge.strategy` asks for it."""
     unsigned: Observed[int] = Known(0)
     """How many commits of base..head bear no signature; only looked for where the branch's rules demand one."""
     gone: Observed[tuple[str, ...]] = Known(())

@@ -112,10 +112,12 @@ class AgentSettings:
 
 
 class MergeStrategy(Enum):
-    """`direct` merges what is green on its own; `update` only what is green with the base as it is now in it."""
+    """`direct` merges what is green on its own; `update` only what is green with the base as it is now in it; `queue`
+    tests the result of the merge itself, and lands exactly that."""
 
     DIRECT = "direct"
     UPDATE = "update"
+    QUEUE = "queue"
 
 
 class UpdateMethod(Enum):
@@ -147,6 +149,10 @@ class MergeSettings:
     )
     hold_labels: tuple[str, ...] = ("hold",)
     strategy: MergeStrategy = MergeStrategy.DIRECT
+    batch: int = 1
+    """How many pull requests the queue tests and lands together at most."""
+    queue_timeout_s: float = 3600.0
+    """How long the checks of a build may take, and how long one head keeps its turn to be brought up to date."""
     update: UpdateMethod = UpdateMethod.MERGE
     fallback: tuple[MergeMethod, ...] = ()
     """What is used, in this order, where the repository does not allow `method`."""

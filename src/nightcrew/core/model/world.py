@@ -9,6 +9,7 @@ from nightcrew.core.command import GivenCommand, SettledCommand
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.board import BoardView
+from nightcrew.core.model.build import Build, BuildView
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.dependency import Dependency
@@ -36,7 +37,8 @@ class TaskView:
     names what people said that a run was given. `needs` is what it waits for before it starts, only looked for while
     it may start or waits for one of them. `internal` is set where no issue stands for the task; `issue` is then made of
     the store. `reruns` are the checks that ran again. `parent` is the pull request that its own stands on, Known(None)
-    where it stands on none."""
+    where it stands on none.
+    `builds` are those of the merge queue that it was in and that have ended, oldest first."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -56,6 +58,7 @@ class TaskView:
     internal: InternalTask | None = None
     reruns: tuple[Rerun, ...] = ()
     parent: Observed[Pull | None] = Known(None)
+    builds: tuple[Build, ...] = ()
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""
@@ -124,7 +127,7 @@ class ProjectWorld:
     """One project. `base_ref` is the default branch as the forge names it (or as configured). `comments` is None while
     they could not be read. `short` says that the forge's limit runs out, so that no new task starts. `is_removed`: it
     is not configured any more, and is here for its runs that are still open; its issues are not looked at. `board` is
-    None where none is linked."""
+    None where none is linked. `builds` are what the merge queue has under test."""
 
     settings: ProjectSettings
     base_ref: Observed[str]
@@ -135,6 +138,7 @@ class ProjectWorld:
     short: Wait | None = None
     is_removed: bool = False
     board: BoardView | None = None
+    builds: tuple[BuildView, ...] = ()
     alarm: str = ""
     """What was said last of a base that is red by itself; empty if none is known to be."""
     completed: Completion | None = None

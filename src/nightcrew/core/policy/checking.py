@@ -6,8 +6,8 @@ Whether they are enough to merge is a question of the gate.
 import re
 
 from nightcrew.core.known import Known, Observed, Unknown
-from nightcrew.core.model.pull import HIDDEN, Check, CheckState, PullView
-from nightcrew.core.model.settings import ProjectSettings
+from nightcrew.core.model.pull import HIDDEN, Check, CheckState, PullView, Required
+from nightcrew.core.model.settings import MergeStrategy, ProjectSettings
 
 OWN_PREFIX = "nightcrew/"
 REVIEW_CONTEXT = "nightcrew/review"
@@ -41,7 +41,7 @@ def failed_checks(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]
     is required. None while it is not known how the base stands."""
     if isinstance(pull.base_checks, Unknown):
         return ()
-    red = _red_names(pull.base_checks.value)
+    red = red_names(pull.base_checks.value)
     return tuple(check for check in _failed(project, pull) if check.name not in red)
 
 
@@ -52,22 +52,32 @@ def failed_on_base(project: ProjectSettings, pull: PullView) -> Observed[tuple[s
         return Known(())
     if isinstance(pull.base_checks, Unknown):
         return pull.base_checks
-    return Known(tuple(sorted(failed & _red_names(pull.base_checks.value))))
+    return Known(tuple(sorted(failed & red_names(pull.base_checks.value))))
 
 
-def _red_names(checks: tuple[Check, ...]) -> frozenset[str]:
+def red_names(checks: tuple[Check, ...]) -> frozenset[str]:
+    """The names of those that failed, and were run."""
     return frozenset(check.name for check in checks if check.state is CheckState.FAILURE and not is_unpaid(check))
 
 
 def _failed(project: ProjectSettings, pull: PullView) -> tuple[Check, ...]:
-    if isinstance(pull.checks, Unknown) or isinstance(pull.required, Unknown):
+    return tuple(
+        check for check in failed_among(project, pull.checks, pull.required) if not is_stale(project, check, pull)
+    )
+
+
+def failed_among(
+    project: ProjectSettings, checks: Observed[tuple[Check, ...]], required: Observed[Required]
+) -> tuple[Check, ...]:
+    """Those of one SHA that failed and count: required ones, or any where none is required."""
+    if isinstance(checks, Unknown) or isinstance(required, Unknown):
         return ()
-    required = required_contexts(project, pull.required.value.contexts)
-    counts_all = not has_foreign(required)
+    names = required_contexts(project, required.value.contexts)
+    counts_all = not has_foreign(names)
     return tuple(
         check
-        for check in counted_checks(project, pull.checks.value)
-        if check.state is CheckState.FAILURE and (counts_all or check.name in required) and not is_stale(check, pull)
+        for check in counted_checks(project, checks.value)
+        if check.state is CheckState.FAILURE and (counts_all or check.name in names)
     )
 
 
@@ -86,12 +96,23 @@ def base_mark(base_sha: str) -> str:
     return f"on base {base_sha[:10]}"
 
 
-def is_stale(check: Check, pull: PullView) -> bool:
-    """Whether an engine check was run on the merge with another base than there is now."""
+def is_stale(project: ProjectSettings, check: Check, pull: PullView) -> bool:
+    """Whether an engine check was run on the merge with another base than there is now. Under the merge queue that does
+    not matter: what lands is checked as it is."""
     if not check.name.startswith(OWN_PREFIX) or isinstance(pull.base_sha, Unknown):
+        return False
+    if project.merge.strategy is MergeStrategy.QUEUE:
         return False
     _, mark, _sha = check.summary.rpartition("on base ")
     return bool(mark) and not check.summary.endswith(base_mark(pull.base_sha.value))
+
+
+def stale_checks(project: ProjectSettings, pull: PullView) -> tuple[str, ...]:
+    """The names of engine checks that answered for another base."""
+    if isinstance(pull.checks, Unknown):
+        return ()
+    counted = counted_checks(project, pull.checks.value)
+    return tuple(sorted({check.name for check in counted if is_stale(project, check, pull)}))
 
 
 def describe_checks(checks: list[Check]) -> str:

@@ -63,7 +63,7 @@ def under_claim(view: TaskView, stage: Stage) -> Stage:
     if taken is not None or isinstance(view.claim, Unknown):
         return Stage(local, stage.wait or (None if local else taken))
     hold, task = view.claim.value.hold, view.task
-    if hold is Hold.OFF or hold is Hold.OURS or not stage.actions:
+    if hold is Hold.OFF or hold is Hold.OURS or not (stage.actions or stage.entry):
         return stage
     if local:
         return replace(stage, actions=local)

@@ -6,46 +6,23 @@ TERMS, and nothing else opens or shuts the gate.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Unknown
 from nightcrew.core.model.issue import GHOST
-from nightcrew.core.model.pull import Check, CheckState, PullView, Review, ReviewState
+from nightcrew.core.model.pull import Check, PullView, Review, ReviewState
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMethod, MergeMode, MergeStrategy, ProjectSettings, ReviewAllow
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.path_pattern import matching_paths
-from nightcrew.core.policy.checking import (
-    REVIEW_CONTEXT,
-    counted_checks,
-    describe_checks,
-    failed_checks,
-    has_foreign,
-    is_stale,
-    required_contexts,
-    why_hidden,
-)
+from nightcrew.core.policy.checking import failed_checks, stale_checks
+from nightcrew.core.policy.judging import judge_checks
+from nightcrew.core.policy.term import Term, Truth, no, unknown, yes
 
 # GitHub's mergeable_state is undocumented; these are the values seen. Anything else is unknown.
 _STATES_FINE = frozenset({"clean", "unstable", "has_hooks"})
-
-
-class Truth(Enum):
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """One answer: a stable code, the truth, and why, in words (empty for yes)."""
-
-    code: str
-    truth: Truth
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +54,15 @@ class Gate:
         return "; ".join(term.words for term in self.shut)
 
 
-def _yes(code: str) -> Term:
-    return Term(code, Truth.YES)
-
-
-def _no(code: str, words: str) -> Term:
-    return Term(code, Truth.NO, words)
-
-
-def _unknown(code: str, words: str) -> Term:
-    return Term(code, Truth.UNKNOWN, words)
-
-
 def is_open(view: GateView) -> Term:
     """The pull request is open."""
     pull = view.pull.pull
-    return _yes("open") if pull.is_open and not pull.is_merged else _no("open", "the pull request is not open")
+    return yes("open") if pull.is_open and not pull.is_merged else no("open", "the pull request is not open")
 
 
 def is_same_repository(view: GateView) -> Term:
     """Its head is in the same repository: a fork's is never merged by itself."""
-    return _no("fork", "its head is in a fork") if view.pull.pull.is_fork else _yes("fork")
+    return no("fork", "its head is in a fork") if view.pull.pull.is_fork else yes("fork")
 
 
 def is_approved(view: GateView) -> Term:
@@ -106,100 +71,61 @@ def is_approved(view: GateView) -> Term:
     pull = view.pull.pull
     verdict = view.task.verdict_for(pull.head_sha)
     if verdict is None:
-        return _no("verdict", "no reviewer has approved this head")
+        return no("verdict", "no reviewer has approved this head")
     if verdict.decision is not Decision.APPROVE:
-        return _no("verdict", f"{verdict.agent} asks for changes")
+        return no("verdict", f"{verdict.agent} asks for changes")
     if verdict.base_ref != pull.base_ref:
-        return _no("verdict", f"the review was for base {verdict.base_ref}, not {pull.base_ref}")
+        return no("verdict", f"the review was for base {verdict.base_ref}, not {pull.base_ref}")
     if not verdict.posted:
-        return _no("verdict", "the review is not on the pull request yet")
+        return no("verdict", "the review is not on the pull request yet")
     if isinstance(view.pull.author_agents, Unknown):
-        return _unknown("verdict", f"who wrote the head is not known ({view.pull.author_agents.why})")
+        return unknown("verdict", f"who wrote the head is not known ({view.pull.author_agents.why})")
     if verdict.agent in view.pull.author_agents.value and not _other_model_reviewed(view, verdict):
-        return _no("verdict", f"{verdict.agent} wrote part of it, so its approval does not count")
-    return _yes("verdict")
+        return no("verdict", f"{verdict.agent} wrote part of it, so its approval does not count")
+    return yes("verdict")
 
 
 def has_green_checks(view: GateView) -> Term:
     """Every required check succeeded. Where neither the branch's rules nor the settings require any, nothing else may
     have failed or pend either, and one real success must exist; an engine check can be that. Where checks may be
     hidden, only required ones that can be seen are known."""
-    if isinstance(view.pull.checks, Unknown):
-        return _unknown("checks", f"its checks are not known ({view.pull.checks.why})")
-    if isinstance(view.pull.required, Unknown):
-        return _unknown("checks", f"which checks are required is not known ({view.pull.required.why})")
-    required = required_contexts(view.project, view.pull.required.value.contexts)
-    real = counted_checks(view.project, view.pull.checks.value)
-    by_name: dict[str, list[Check]] = {}
-    for check in real:
-        by_name.setdefault(check.name, []).append(check)
-    if REVIEW_CONTEXT in required:
-        by_name[REVIEW_CONTEXT] = [check for check in view.pull.checks.value if check.name == REVIEW_CONTEXT]
-    missing = [name for name in required if not by_name.get(name)]
-    bad = [check for name in required for check in by_name.get(name, []) if not check.state.satisfies]
-    hidden = why_hidden(view.pull.checks.value)
-    if missing and hidden:
-        return _unknown("checks", f"required checks are not among what can be read: {', '.join(missing)} ({hidden})")
-    if missing:
-        return _no("checks", f"required checks have not reported: {', '.join(missing)}")
-    stale = sorted({check.name for check in real if is_stale(check, view.pull)})
-    if stale:
-        return _no("checks", f"checks are not finished: {', '.join(stale)} (the base has moved since)")
-    if bad:
-        return _no("checks", describe_checks(bad))
-    if has_foreign(required):
-        return _yes("checks")
-    unsatisfied = [check for check in real if not check.state.satisfies]
-    if unsatisfied:
-        return _no("checks", describe_checks(unsatisfied))
-    if hidden:
-        words = f"whether another check failed is not known ({hidden}); name those that must succeed in "
-        return _unknown("checks", f"{words}merge.required_checks, or use a classic token or a GitHub App")
-    if any(check.state is CheckState.SUCCESS for check in real):
-        return _yes("checks")
-    if view.project.merge.allow_without_ci and not real:
-        return _yes("checks")
-    return _no(
-        "checks",
-        "no check has succeeded on it (no CI, or it has not started); a repository without CI merges only with "
-        "merge.allow_without_ci or checks of its own",
-    )
+    return judge_checks(view.project, view.pull.checks, view.pull.required, stale=stale_checks(view.project, view.pull))
 
 
 def has_no_objection(view: GateView) -> Term:
     """No person's latest review asks for changes."""
     if isinstance(view.pull.reviews, Unknown):
-        return _unknown("objection", f"its reviews are not known ({view.pull.reviews.why})")
+        return unknown("objection", f"its reviews are not known ({view.pull.reviews.why})")
     objecting = [
         review.author
         for review in latest_reviews(view.pull.reviews.value)
         if review.state is ReviewState.CHANGES_REQUESTED
     ]
-    return _no("objection", f"{', '.join(objecting)} asked for changes") if objecting else _yes("objection")
+    return no("objection", f"{', '.join(objecting)} asked for changes") if objecting else yes("objection")
 
 
 def has_required_approvals(view: GateView) -> Term:
     """As many people have approved the head as the branch's rules demand."""
     if isinstance(view.pull.required, Unknown) or isinstance(view.pull.reviews, Unknown):
-        return _unknown("approvals", "which approvals are required, or given, is not known")
+        return unknown("approvals", "which approvals are required, or given, is not known")
     need = view.pull.required.value.approvals
     have = len(_approvals(view.pull.reviews.value, view.pull.pull.head_sha))
     if have >= need:
-        return _yes("approvals")
+        return yes("approvals")
     lost = _lost_approvals(view.pull.reviews.value, view.pull.pull.head_sha)
     since = f" (that of {', '.join(lost)} was for an earlier head, or was dismissed)" if lost else ""
-    return _no("approvals", f"the branch's rules demand {need} approving review(s) by people, and it has {have}{since}")
+    return no("approvals", f"the branch's rules demand {need} approving review(s) by people, and it has {have}{since}")
 
 
 def has_allowed_method(view: GateView) -> Term:
     """The repository allows the way of merging that the settings ask for, or another one that they fall back on."""
     if isinstance(view.pull.required, Unknown):
-        return _unknown("method", "which ways of merging are allowed is not known")
+        return unknown("method", "which ways of merging are allowed is not known")
     left = view.pull.required.value.methods
     if choose_method(view.project, left) is not None:
-        return _yes("method")
+        return yes("method")
     wanted, names = view.project.merge.method.value, ", ".join(sorted(method.value for method in left))
-    return _no("method", f"merge.method is {wanted}, and {view.pull.pull.base_ref} allows only {names or 'no way'}")
+    return no("method", f"merge.method is {wanted}, and {view.pull.pull.base_ref} allows only {names or 'no way'}")
 
 
 def choose_method(project: ProjectSettings, left: frozenset[MergeMethod]) -> MergeMethod | None:
@@ -211,108 +137,110 @@ def choose_method(project: ProjectSettings, left: frozenset[MergeMethod]) -> Mer
 def has_signatures(view: GateView) -> Term:
     """Where the branch's rules demand signed commits, all are, or the forge says itself that it merges."""
     if isinstance(view.pull.required, Unknown):
-        return _unknown("signatures", "whether signed commits are demanded is not known")
+        return unknown("signatures", "whether signed commits are demanded is not known")
     if not view.pull.required.value.signatures or view.pull.pull.mergeable_state in _STATES_FINE:
-        return _yes("signatures")
+        return yes("signatures")
     if isinstance(view.pull.unsigned, Unknown):
-        return _unknown("signatures", f"whether its commits are signed is not known ({view.pull.unsigned.why})")
+        return unknown("signatures", f"whether its commits are signed is not known ({view.pull.unsigned.why})")
     if not view.pull.unsigned.value:
-        return _yes("signatures")
+        return yes("signatures")
     count = view.pull.unsigned.value
-    return _no("signatures", f"the branch's rules demand signed commits, and {count} of it bear no signature")
+    return no("signatures", f"the branch's rules demand signed commits, and {count} of it bear no signature")
 
 
 def needs_no_queue(view: GateView) -> Term:
     """The branch is merged directly, not through a merge queue."""
     if isinstance(view.pull.required, Unknown):
-        return _unknown("queue", "whether a merge queue is demanded is not known")
+        return unknown("queue", "whether a merge queue is demanded is not known")
     if view.pull.required.value.merge_queue:
-        return _no("queue", "the branch's rules demand the forge's merge queue, which a person has to use")
-    return _yes("queue")
+        return no("queue", "the branch's rules demand the forge's merge queue, which a person has to use")
+    return yes("queue")
 
 
 def is_not_draft(view: GateView) -> Term:
     """It is not a draft."""
-    return _no("draft", "it is a draft") if view.pull.pull.is_draft else _yes("draft")
+    return no("draft", "it is a draft") if view.pull.pull.is_draft else yes("draft")
 
 
 def is_not_held(view: GateView) -> Term:
     """Neither the pull request nor the issue carries a hold label."""
     holds = {name.lower() for name in view.project.merge.hold_labels}
     held = [label for label in (*view.pull.pull.labels, *view.issue_labels) if label.lower() in holds]
-    return _no("hold", f"the label {held[0]!r} holds it") if held else _yes("hold")
+    return no("hold", f"the label {held[0]!r} holds it") if held else yes("hold")
 
 
 def is_mergeable(view: GateView) -> Term:
     """The forge knows that it merges cleanly, and says nothing else against it."""
     pull = view.pull.pull
     if pull.mergeable is None:
-        return _unknown("mergeable", "whether it merges is not known yet")
+        return unknown("mergeable", "whether it merges is not known yet")
     if not pull.mergeable or pull.mergeable_state == "dirty":
-        return _no("conflict", f"it conflicts with {pull.base_ref}")
+        return no("conflict", f"it conflicts with {pull.base_ref}")
     match pull.mergeable_state:
         case state if state in _STATES_FINE:
-            return _yes("mergeable")
+            return yes("mergeable")
         case "draft":
-            return _yes("mergeable")  # is_not_draft answers that
+            return yes("mergeable")  # is_not_draft answers that
         case "blocked":
-            return _no("mergeable", "the branch's rules do not allow the merge yet")
+            return no("mergeable", "the branch's rules do not allow the merge yet")
+        case "behind" if view.project.merge.strategy is MergeStrategy.QUEUE:
+            return yes("mergeable")  # the queue builds on the base as it is
         case "behind":
-            return _no("behind", f"it is behind {pull.base_ref}, and the branch's rules demand that it is not")
+            return no("behind", f"it is behind {pull.base_ref}, and the branch's rules demand that it is not")
         case state:
-            return _unknown("mergeable", f"the forge says {state!r} about merging it")
+            return unknown("mergeable", f"the forge says {state!r} about merging it")
 
 
 def has_the_base(view: GateView) -> Term:
     """Under `merge.strategy: update`, its head contains the base as it is now."""
     if view.project.merge.strategy is not MergeStrategy.UPDATE:
-        return _yes("behind")
+        return yes("behind")
     if isinstance(view.pull.has_base, Unknown):
-        return _unknown("behind", f"whether it is up to date is not known ({view.pull.has_base.why})")
+        return unknown("behind", f"whether it is up to date is not known ({view.pull.has_base.why})")
     if view.pull.has_base.value:
-        return _yes("behind")
-    return _no("behind", f"{view.pull.pull.base_ref} has moved on, and nothing merges that was not tested with it")
+        return yes("behind")
+    return no("behind", f"{view.pull.pull.base_ref} has moved on, and nothing merges that was not tested with it")
 
 
 def has_expected_base(view: GateView) -> Term:
     """It goes where the task began."""
     pull, task = view.pull.pull, view.task.task
     if pull.base_ref == task.base_ref:
-        return _yes("base")
-    return _no("base", f"it goes to {pull.base_ref}, and the task began at {task.base_ref}")
+        return yes("base")
+    return no("base", f"it goes to {pull.base_ref}, and the task began at {task.base_ref}")
 
 
 def stands_on_nothing(view: GateView) -> Term:
     """The pull request that it stood on is merged: never is one merged before the one below it."""
     stack = view.task.task.stack
     if stack is None:
-        return _yes("stack")
-    return _no("stack", f"it stands on pull request #{stack.pull}, which is merged first")
+        return yes("stack")
+    return no("stack", f"it stands on pull request #{stack.pull}, which is merged first")
 
 
 def has_free_paths(view: GateView) -> Term:
     """It touches no protected path, or a person approved this very head."""
     if isinstance(view.pull.paths, Unknown):
-        return _unknown("paths", f"which files it changes is not known ({view.pull.paths.why})")
+        return unknown("paths", f"which files it changes is not known ({view.pull.paths.why})")
     touched = matching_paths(view.pull.paths.value, view.project.merge.protected_paths)
     if not touched:
-        return _yes("paths")
+        return yes("paths")
     if view.task.task.approved_sha == view.pull.pull.head_sha:
-        return _yes("paths")
+        return yes("paths")
     if isinstance(view.pull.reviews, Unknown):
-        return _unknown("paths", "whether a person approved its protected files is not known")
+        return unknown("paths", "whether a person approved its protected files is not known")
     if _approvals(view.pull.reviews.value, view.pull.pull.head_sha):
-        return _yes("paths")
-    return _no("paths", f"it touches protected files ({', '.join(touched[:3])}), which takes a person's approval")
+        return yes("paths")
+    return no("paths", f"it touches protected files ({', '.join(touched[:3])}), which takes a person's approval")
 
 
 def has_the_word(view: GateView) -> Term:
     """Under `merge: ask`, a person gave their word for this very head."""
     if view.project.merge.mode is MergeMode.AUTO:
-        return _yes("word")
+        return yes("word")
     if view.task.task.approved_sha == view.pull.pull.head_sha:
-        return _yes("word")
-    return _no("word", "a person has to say yes (nightcrew task approve)")
+        return yes("word")
+    return no("word", "a person has to say yes (nightcrew task approve)")
 
 
 TERMS: tuple[Callable[[GateView], Term], ...] = (

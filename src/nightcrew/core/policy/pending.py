@@ -20,7 +20,7 @@ def pending_checks(project: ProjectSettings, pull: PullView) -> tuple[str, ...]:
     real = counted_checks(project, pull.checks.value)
     said = {check.name for check in pull.checks.value}
     missing = [name for name in required_contexts(project, pull.required.value.contexts) if name not in said]
-    pend = [check.name for check in real if check.state is CheckState.PENDING or is_stale(check, pull)]
+    pend = [check.name for check in real if check.state is CheckState.PENDING or is_stale(project, check, pull)]
     return tuple(sorted({*missing, *pend}))
 
 

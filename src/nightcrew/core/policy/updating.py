@@ -7,7 +7,8 @@ from nightcrew.core.known import Unknown
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.task import Block, Task
-from nightcrew.core.policy.merging import Gate, Truth
+from nightcrew.core.policy.merging import Gate
+from nightcrew.core.policy.term import Truth
 
 
 def conflicts(pull: PullView) -> bool:

@@ -3,9 +3,10 @@
 from nightcrew.core.actions import NoteReaction, UpdateBranch
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind
-from nightcrew.core.policy.merging import Gate, GateView, Truth, is_not_held
+from nightcrew.core.policy.merging import Gate, GateView, is_not_held
 from nightcrew.core.policy.noticing import places_of, told_words
 from nightcrew.core.policy.reacting import escalates_at, find_reaction, key_of
+from nightcrew.core.policy.term import Truth
 from nightcrew.core.policy.updating import conflicts, only_behind, out_of_updates
 from nightcrew.core.stage import Case, Stage, act_on, block
 

@@ -16,6 +16,7 @@ from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on
 from nightcrew.core.step.put_right import BY_HAND, why_put_right
+from nightcrew.core.step.queued import follow_landing
 
 
 def step_blocked(case: Case) -> Stage:
@@ -24,6 +25,9 @@ def step_blocked(case: Case) -> Stage:
     if isinstance(pull, Known) and pull.value is not None and pull.value.pull.is_merged:
         why = f"pull request #{pull.value.pull.number} is merged"
         return act_on(FinishTask(task.key, task.status, merged=True, why=why))
+    landed = follow_landing(case, pull.value.pull) if isinstance(pull, Known) and pull.value is not None else None
+    if landed is not None:
+        return landed
     reason = task.block
     why = why_put_right(case)
     if why:

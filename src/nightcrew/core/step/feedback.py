@@ -7,7 +7,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind, ReactionRule
 from nightcrew.core.model.task import Block
-from nightcrew.core.policy.merging import Gate, Truth
+from nightcrew.core.policy.merging import Gate
 from nightcrew.core.policy.noticing import places_of, told_words
 from nightcrew.core.policy.reacting import (
     due_feedback,
@@ -18,6 +18,7 @@ from nightcrew.core.policy.reacting import (
     unanswered,
     why_unread,
 )
+from nightcrew.core.policy.term import Truth
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block
 

@@ -8,8 +8,9 @@ from nightcrew.core.known import Unknown
 from nightcrew.core.model.holdup import Holdup, HoldupKind, find_holdup
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.policy.checking import failed_on_base
-from nightcrew.core.policy.merging import Gate, Truth
+from nightcrew.core.policy.merging import Gate
 from nightcrew.core.policy.pending import is_unknown_for_long, out_of_patience, pending_checks
+from nightcrew.core.policy.term import Truth
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, block
 from nightcrew.core.step.base import update_branch

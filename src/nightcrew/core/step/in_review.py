@@ -8,13 +8,15 @@ from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
+from nightcrew.core.model.settings import MergeStrategy
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.checking import is_unpaid
-from nightcrew.core.policy.merging import Gate, GateView, Truth, evaluate
+from nightcrew.core.policy.merging import Gate, GateView, evaluate
 from nightcrew.core.policy.refusing import follow_refusal
 from nightcrew.core.policy.rerunning import describe_reruns, reruns_of
 from nightcrew.core.policy.reviewing import out_of_cycles
+from nightcrew.core.policy.term import Truth
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
 from nightcrew.core.step.base import update_for_conflict, update_for_merge
@@ -22,6 +24,7 @@ from nightcrew.core.step.feedback import follow_failed_checks, follow_feedback, 
 from nightcrew.core.step.holdup import follow_holdup, follow_red_base
 from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
+from nightcrew.core.step.queued import enter, queue_up
 from nightcrew.core.step.rerun import follow_rerun, settle_reruns
 
 _READY = Wait(
@@ -55,7 +58,7 @@ def step_in_review(case: Case) -> Stage:
     if said is not None:
         return Stage((*checks, *said.actions), said.wait)
     step = _through_gate(case, pull, verdict)
-    return Stage((*checks, *step.actions), step.wait)
+    return Stage((*checks, *step.actions), step.wait, step.entry)
 
 
 def _no_verdict(case: Case, pull: PullView) -> Stage:
@@ -99,13 +102,17 @@ def _at_shut_gate(case: Case, pull: PullView, gate: Gate) -> Stage:
     if held.wait is None:
         return held
     step = follow_objection(case, pull, gate, held.wait)
-    return replace(step, actions=(*held.actions, *step.actions))
+    keeps = case.settings.merge.strategy is MergeStrategy.QUEUE and held.wait.code == "gate_waits"
+    entry = enter(case, pull, is_ready=False) if keeps else None
+    return replace(step, actions=(*held.actions, *step.actions), entry=entry)
 
 
 def _merge(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     """Everything holds: merge it, unless that is a person's here, or the forge has refused it."""
     if _is_only_told(case, pull):
         return told(case, pull, ReactionKind.APPROVED_AND_GREEN, _READY)
+    if case.settings.merge.strategy is MergeStrategy.QUEUE:
+        return queue_up(case, pull)
     refused = follow_refusal(case.task, pull, now=case.world.now)
     if refused is not None:
         return block(case.task, refused) if isinstance(refused, Block) else Stage(wait=refused)

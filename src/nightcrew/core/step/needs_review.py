@@ -64,7 +64,9 @@ def own_checks(case: Case, pull: PullView) -> tuple[RunChecks, ...]:
     if pull.pull.mergeable is False:
         return ()
     answered = {
-        check.name for check in pull.checks.value if check.state is not CheckState.PENDING and not is_stale(check, pull)
+        check.name
+        for check in pull.checks.value
+        if check.state is not CheckState.PENDING and not is_stale(case.settings, check, pull)
     }
     missing = tuple(check.name for check in case.settings.checks if OWN_PREFIX + check.name not in answered)
     if not missing:

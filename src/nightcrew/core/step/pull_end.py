@@ -5,6 +5,7 @@ from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.task import Block
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
+from nightcrew.core.step.queued import follow_landing
 from nightcrew.core.step.stack import follow_parent
 
 
@@ -36,6 +37,9 @@ def _follow_end(case: Case, view: PullView) -> Stage | None:
     task, pull = case.task, view.pull
     if pull.is_merged:
         return act_on(FinishTask(task.key, task.status, merged=True, why=f"pull request #{pull.number} is merged"))
+    landed = follow_landing(case, pull)
+    if landed is not None:
+        return landed
     gone = view.gone.value if isinstance(view.gone, Known) else ()
     if not pull.is_open:
         return block(task, Block("pull_closed", _why_closed(pull, gone)))

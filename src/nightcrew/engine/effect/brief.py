@@ -3,14 +3,14 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nightcrew.core.command import is_only_commands
 from nightcrew.core.diffstat import summarize_diff
 from nightcrew.core.errors import Conflict, Missing, PortError
 from nightcrew.core.ids import Sha, render_sha
-from nightcrew.core.known import Known
+from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.issue import Comment
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.reaction import ReactionAction, ReactionSettings
@@ -18,9 +18,11 @@ from nightcrew.core.model.report import AuthorReport, Decision
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.model.world import TaskView
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks, is_unpaid
 from nightcrew.core.policy.noticing import places_of
+from nightcrew.core.policy.queueing import failed_alone
 from nightcrew.core.policy.reacting import given_thing
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
@@ -33,6 +35,7 @@ from nightcrew.engine.effect.feedback import collect_feedback
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.repository_settings import may_load_settings
 from nightcrew.engine.naming import safe_project
+from nightcrew.engine.view.landed import builds_of
 from nightcrew.ports.agent import AgentCommand, AgentJob
 
 AGENT_FOLDER = "agent"
@@ -220,24 +223,35 @@ async def _failed_checks(means: Means, run: Run, task: Task) -> tuple[FailedChec
     scm, slug = means.forge(run.task).scm, run.task.project
     try:
         pull = await scm.fetch_pull(slug, task.pull)
-        checks = counted_checks(means.project(run.task), await scm.list_checks(slug, pull.head_sha))
-        failed = [check for check in checks if check.state is CheckState.FAILURE and not is_unpaid(check)][
-            :_MAX_FAILED_CHECKS
-        ]
-        return tuple(
-            [
-                FailedCheck(
-                    check.name,
-                    check.summary,
-                    own_check_log(means, slug, pull.head_sha, check.name) or await scm.fetch_check_log(slug, check),
-                    notes=check.annotations,
-                    url=check.url if check.source == "status" else "",
-                )
-                for check in failed
-            ]
-        )
+        on_head = await _failed_on(means, run, pull.head_sha)
+        view = TaskView(task, Unknown("not asked"), builds=await builds_of(means.ports.store, task.key))
+        build = failed_alone(view, pull)
+        if build is None:
+            return on_head
+        merged = await _failed_on(means, run, build.sha)
+        where = f" (on its merge into {build.base_ref} at {render_sha(build.base_sha)})"
+        return (*on_head, *(replace(check, name=check.name + where) for check in merged))
     except PortError as error:
         return (FailedCheck("checks", f"what failed could not be read: {error}", ""),)
+
+
+async def _failed_on(means: Means, run: Run, sha: Sha) -> tuple[FailedCheck, ...]:
+    """What failed on one SHA: the head, or what the merge queue built of it."""
+    scm, slug = means.forge(run.task).scm, run.task.project
+    checks = counted_checks(means.project(run.task), await scm.list_checks(slug, sha))
+    failed = [check for check in checks if check.state is CheckState.FAILURE and not is_unpaid(check)]
+    return tuple(
+        [
+            FailedCheck(
+                check.name,
+                check.summary,
+                own_check_log(means, slug, sha, check.name) or await scm.fetch_check_log(slug, check),
+                notes=check.annotations,
+                url=check.url if check.source == "status" else "",
+            )
+            for check in failed[:_MAX_FAILED_CHECKS]
+        ]
+    )
 
 
 def own_check_log(means: Means, slug: str, sha: Sha, name: str) -> str:

@@ -11,10 +11,15 @@ from nightcrew.core.actions import (
     Action,
     ActionOutcome,
     AdoptIssue,
+    CheckBuild,
     CollectRun,
     Done,
+    EndBuild,
     FinishTask,
+    LandBuild,
+    MakeBuild,
     MergePull,
+    OfferBuild,
     PassComments,
     PublishWork,
     Refused,
@@ -45,6 +50,8 @@ async def why_not_ours(means: Means, action: Action) -> str:
             return ""
         case PassComments() | SyncBoard() | SoundAlarm():
             return ""
+        case MakeBuild() | OfferBuild() | CheckBuild() | EndBuild() | LandBuild():
+            return ""  # about no task; a landing asks for the claim of each of its members
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""
         case PublishWork() | MergePull() | UpdateBranch() | RetargetPull():

@@ -15,6 +15,7 @@ from nightcrew.core.policy.noticing import MERGED
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.stack import send_on
+from nightcrew.engine.view.landed import as_landed
 
 REMOVE_TIMEOUT_S = 300.0
 
@@ -65,20 +66,21 @@ async def _prove(means: Means, task: Task) -> str:
     if task.pull is None:
         return "it has no pull request"
     pull = await scm.fetch_pull(slug, task.pull)
-    if not pull.is_merged or pull.merge_commit_sha is None:
+    pull = await as_landed(means.ports.store, slug, pull)
+    merge_sha = pull.merge_commit_sha
+    if not pull.is_merged or merge_sha is None:
         return "the pull request is not merged"
     await workspace.fetch(slug, await scm.fetch_remote(slug))
     base = await workspace.find_branch(slug, pull.base_ref)
     if base is None:
         return f"the base branch {pull.base_ref} is gone"
     try:
-        if not await workspace.is_ancestor(slug, ancestor=pull.merge_commit_sha, descendant=base):
-            return f"the merge {pull.merge_commit_sha[:10]} is not on {pull.base_ref} as fetched"
+        if not await workspace.is_ancestor(slug, ancestor=merge_sha, descendant=base):
+            return f"the merge {merge_sha[:10]} is not on {pull.base_ref} as fetched"
     except Missing:
-        return f"the merge {pull.merge_commit_sha[:10]} is not on {pull.base_ref} as fetched"
-    if task.merge_sha != pull.merge_commit_sha:
-        event = means.event("pull.merge_proven", f"on {pull.base_ref}", task=task.key, merge=pull.merge_commit_sha)
-        merge_sha = pull.merge_commit_sha
+        return f"the merge {merge_sha[:10]} is not on {pull.base_ref} as fetched"
+    if task.merge_sha != merge_sha:
+        event = means.event("pull.merge_proven", f"on {pull.base_ref}", task=task.key, merge=merge_sha)
         await means.ports.store.update_task(task.key, lambda stored: replace(stored, merge_sha=merge_sha), event=event)
     return ""
 

@@ -18,6 +18,7 @@ from nightcrew.core.model.task import Stack, Task
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import label_moved
 from nightcrew.engine.effect.update import PUSH_TIMEOUT_S, carry_verdict, is_same_change
+from nightcrew.engine.view.landed import as_landed
 from nightcrew.ports.workspace import MergeConflict
 
 _UNDER_REVIEW = (Status.NEEDS_REVIEW, Status.IN_REVIEW)
@@ -38,8 +39,14 @@ async def follow_stack(means: Means, task: Task) -> Task:
     it does not stand on it any more is for `retarget_pull` to settle, which takes the other's commits out of it."""
     if task.stack is None:
         return task
-    below = await means.forge(task.key).scm.fetch_pull(task.key.project, task.stack.pull)
+    below = await _below(means, task, task.stack)
     return replace(task, base_ref=below.base_ref) if below.is_merged else task
+
+
+async def _below(means: Means, task: Task, stack: Stack) -> Pull:
+    """The pull request that a task stands on, as now."""
+    pull = await means.forge(task.key).scm.fetch_pull(task.key.project, stack.pull)
+    return await as_landed(means.ports.store, task.key.project, pull)
 
 
 async def send_on(means: Means, merged: Task, *, base_ref: str) -> None:
@@ -61,7 +68,7 @@ async def retarget_pull(means: Means, action: RetargetPull) -> ActionOutcome:
     refusal = await _why_not(means, task, action)
     if task.stack is None or refusal:
         return Refused(refusal or "it stands on nothing any more")
-    below = await scm.fetch_pull(key.project, task.stack.pull)
+    below = await _below(means, task, task.stack)
     pull = await scm.fetch_pull(key.project, action.pull)
     if not below.is_merged or below.base_ref != action.base_ref:
         return Refused("the pull request that it stands on is not merged there")

@@ -6,7 +6,7 @@ from nightcrew.core.actions import ActionOutcome, Done, TellPerson
 from nightcrew.core.errors import Missing, OutcomeUnknown
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.render import MARK
-from nightcrew.core.words import is_reaction
+from nightcrew.core.words import is_landed, is_reaction
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.journal import look_for
 
@@ -69,5 +69,9 @@ async def _find(means: Means, key: TaskKey, number: int) -> int | None:
     tracker = means.forge(key).tracker
     comments = await tracker.list_comments(key.project, number)
     login = await tracker.fetch_login(key.project)
-    kept = (c for c in comments if c.author == login and c.body.startswith(MARK) and not is_reaction(c.body))
+    kept = (c for c in comments if c.author == login and _is_kept(c.body))
     return next((comment.id for comment in kept), None)
+
+
+def _is_kept(body: str) -> bool:
+    return body.startswith(MARK) and not is_reaction(body) and not is_landed(body)

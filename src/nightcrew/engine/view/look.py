@@ -42,6 +42,7 @@ async def look_at(
                 tempo.note_lists(now, asked) if due.lists else tempo.note_work(now)
             await _read_tasks(memory, tasks, due)
             await _watch_flights(memory, tasks, due, settings)
+            await _read_builds(memory, records, due, settings)
             if due.lists or dirty:
                 numbers = (task.key.number for task in tasks)
                 left = memory.claims.left(memory.settings)
@@ -104,6 +105,16 @@ async def _read_project(
     if any(is_busy(task) for task in tasks) or before != (memory.facts, memory.issues.newest_at):
         memory.tempo.note_news(due.now)
     return due
+
+
+async def _read_builds(memory: ProjectMemory, records: Records, due: _Due, settings: Settings) -> None:
+    """The open builds of the merge queue: with the tasks at work, after whatever was done, and as pull requests in
+    flight are, since their checks run."""
+    builds = [build for build in records.open_builds if build.project == memory.configured.slug]
+    is_due = memory.queue.is_due(builds, due.now, settings=settings, pace=memory.tempo.pace.pace)
+    if due.work or due.dirty or is_due:
+        with serving(Purpose.WORK):
+            memory.builds = await memory.queue.read(builds, due.now)
 
 
 async def _read_tasks(memory: ProjectMemory, tasks: list[Task], due: _Due) -> None:

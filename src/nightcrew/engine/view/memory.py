@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.build import BuildView
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.world import Candidate
 from nightcrew.engine.claim import ClaimBook
@@ -13,6 +14,7 @@ from nightcrew.engine.view.flight import Flights
 from nightcrew.engine.view.issue import IssueView, describe_unclear
 from nightcrew.engine.view.project import ProjectFacts, ProjectReader
 from nightcrew.engine.view.pull import PullReader
+from nightcrew.engine.view.queue import QueueReader
 from nightcrew.engine.view.sight import TaskSight
 from nightcrew.engine.view.tempo import Tempo
 
@@ -31,6 +33,8 @@ class ProjectMemory:
     pulls: PullReader
     comments: CommentView
     needs: DependencyView
+    queue: QueueReader
+    builds: tuple[BuildView, ...] = ()
     sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
     facts: ProjectFacts | None = None
     candidates: tuple[Candidate, ...] = ()
@@ -60,11 +64,14 @@ class ProjectMemory:
         self.touched[key] = self.touched.get(key, 0) + 1
         self.sights.pop(key, None)
         self.flights.drop(key)
+        if key.number == 0:  # the queue of a base
+            self.builds = ()
 
     def next_at(self, settings: Settings, now: float) -> float | None:
         """When something of it is due to be read, by the monotonic clock; None if that is not known."""
         flight = self.flights.next_at(settings=settings, pace=self.tempo.pace.pace)
-        times = [at for at in (self.tempo.next_at(settings, now), flight) if at is not None]
+        build = self.queue.next_at(settings=settings, pace=self.tempo.pace.pace)
+        times = [at for at in (self.tempo.next_at(settings, now), flight, build) if at is not None]
         return min(times, default=None)
 
     def problems(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.policy.checking import why_hidden
 from nightcrew.core.policy.pacing import has_open_checks
 from nightcrew.core.words import is_own_review
+from nightcrew.engine.view.landed import as_landed
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
 from nightcrew.ports.workspace import Commit, Workspace
@@ -89,7 +90,8 @@ class PullReader:
         """The pull request that the task's own stands on, as it is now."""
         if task.stack is None:
             return Known(None)
-        return await observed(self._scm.fetch_pull(self._project, task.stack.pull))
+        pull = await observed(self._scm.fetch_pull(self._project, task.stack.pull))
+        return pull if isinstance(pull, Unknown) else Known(await as_landed(self._store, self._project, pull.value))
 
     async def has_news(self, seen: PullView) -> bool:
         """Whether what a pull request in flight waits for is different by now: the checks of its head, or whether it

@@ -1,11 +1,12 @@
 """What the store says of all open tasks, read again only after something was written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.board import Card
+from nightcrew.core.model.build import Build
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.reaction import Reaction
@@ -42,6 +43,9 @@ class Records:
     internal: Mapping[TaskKey, InternalTask] = field(default_factory=dict)
     reruns: Mapping[TaskKey, tuple[Rerun, ...]] = field(default_factory=dict)
     cards: tuple[Card, ...] = ()
+    builds: Mapping[TaskKey, tuple[Build, ...]] = field(default_factory=dict)
+    """Those that have ended, by the tasks that were in them."""
+    open_builds: tuple[Build, ...] = ()
 
 
 class RecordView:
@@ -70,6 +74,7 @@ class RecordView:
         for verdict in await store.load_verdicts():
             verdicts[verdict.task] = (*verdicts.get(verdict.task, ()), verdict)
         commands = await store.load_commands()
+        builds = await store.load_builds()
         return Records(
             tasks=tasks,
             runs=runs,
@@ -85,4 +90,14 @@ class RecordView:
             internal=await store.load_internals(),
             reruns=await store.load_reruns(),
             cards=await store.load_cards(),
+            builds=_by_task(build for build in builds if build.ended_at is not None),
+            open_builds=tuple(build for build in builds if build.ended_at is None),
         )
+
+
+def _by_task(builds: Iterable[Build]) -> Mapping[TaskKey, tuple[Build, ...]]:
+    found: dict[TaskKey, tuple[Build, ...]] = {}
+    for build in builds:
+        for task in build.tasks:
+            found[task] = (*found.get(task, ()), build)
+    return found

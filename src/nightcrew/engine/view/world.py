@@ -7,6 +7,7 @@ from nightcrew.core.command import GivenCommand
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.build import BuildView
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView, Hold
 from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.run import RunView
@@ -53,6 +54,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
                 needs=sight.needs,
                 reruns=records.reruns.get(key, ()),
                 parent=sight.parent,
+                builds=records.builds.get(key, ()),
             )
         )
     memory.board_problems = board_problems(settings, records)
@@ -73,6 +75,18 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
         alarm=records.values.get(f"{ALARM}.{slug}", ""),
+        builds=open_builds(memory, records),
+    )
+
+
+def open_builds(memory: ProjectMemory, records: Records) -> tuple[BuildView, ...]:
+    """The builds that are open by the store, as they were last seen; nothing is known of one that was not seen yet."""
+    seen = {view.build.id: view for view in memory.builds}
+    nothing = Unknown(memory.problem or "it has not been looked at yet")
+    return tuple(
+        seen.get(build.id) or BuildView(build, nothing, nothing, nothing, nothing, nothing)
+        for build in records.open_builds
+        if build.project == memory.configured.slug
     )
 
 
@@ -98,6 +112,8 @@ def _internal(
             last_command=records.last_commands.get(key),
             reactions=records.reactions.get(key, ()),
             delivered=records.delivered.get(key, frozenset()),
+            reruns=records.reruns.get(key, ()),
+            builds=records.builds.get(key, ()),
             internal=internal,
         )
     ]
