@@ -14,6 +14,7 @@ from nightcrew.core.actions import (
     MakeBuild,
     MergePull,
     MoveStatus,
+    NoteHoldup,
     OfferBuild,
     TellPerson,
     UpdateBranch,
@@ -101,7 +102,9 @@ def decided(*views: TaskView, builds: tuple[BuildView, ...] = (), merge=QUEUE, p
     decision = decide(replace(plain, projects={PROJECT: known}))
     assert not decision.errors
     # What is told on the issue follows from the waits.
-    return replace(decision, actions=tuple(one for one in decision.actions if not isinstance(one, TellPerson)))
+    return replace(
+        decision, actions=tuple(one for one in decision.actions if not isinstance(one, TellPerson | NoteHoldup))
+    )
 
 
 def only(decision: Decision) -> Any:
