@@ -377,7 +377,8 @@ class FakeWorkspaces:
 
     def git_folders(self, project: str, number: int) -> GitFolders:
         common = self.home / "repos" / project.replace("/", "__")
-        return GitFolders(common / "agents.git", common / "agents.git" / "worktrees" / f"{number}", common / "objects")
+        own = common / "agents" / f"{number}.git"
+        return GitFolders(own, own / "worktrees" / f"{number}", common / "objects")
 
     def path(self, project: str, number: int) -> Path:
         return self.home / "worktrees" / project.replace("/", "__") / f"{project.rpartition('/')[2]}-{number}"

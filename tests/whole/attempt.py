@@ -24,7 +24,7 @@ ATTEMPTS = (
     Attempt("list the main checkout", 'ls "$SOURCE/.git"'),
     Attempt("read the forge's repository", 'cat "$BARE/HEAD"'),
     Attempt("read another worktree", 'cat "$OTHER/secret.txt"'),
-    Attempt("read another worktree's part of git", 'ls "$AGENTS_GIT/worktrees/demo-99"'),
+    Attempt("read another worktree's part of git", 'ls "$AGENTS_GIT/../99.git"'),
     Attempt("list all worktrees", 'ls "$NIGHTCREW/worktrees/octo__demo" | grep demo-99'),
     Attempt("read the engine's repository", 'cat "$NIGHTCREW/repos/octo__demo/engine.git/config"'),
     Attempt("read the leases", 'ls "$NIGHTCREW/repos/octo__demo/tasks"'),
@@ -75,6 +75,7 @@ ATTEMPTS = (
     Attempt("replace git's settings", 'echo evil > "$AGENTS_GIT/new" && mv "$AGENTS_GIT/new" "$AGENTS_GIT/config"'),
     Attempt("lend objects from elsewhere", 'echo / >> "$AGENTS_GIT/objects/info/alternates"'),
     Attempt("write the engine's objects", 'touch "$NIGHTCREW/repos/octo__demo/engine.git/objects/evil"'),
+    Attempt("write another task's branch", 'echo x > "$AGENTS_GIT/../99.git/refs/heads/theirs"'),
     # The forge.
     Attempt("push", "git push"),
     Attempt("push to the repository", 'git push "$BARE" HEAD:refs/heads/evil'),

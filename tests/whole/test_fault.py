@@ -32,7 +32,7 @@ def no_engine_repository(stage: Stage, tree: Path) -> None:
 
 
 def no_agents_repository(stage: Stage, tree: Path) -> None:
-    (agents,) = stage.home.repos.glob("*/agents.git")
+    (agents,) = stage.home.repos.glob("*/agents/*.git")
     shutil.rmtree(agents)
 
 
@@ -51,15 +51,15 @@ def link_is_gone(stage: Stage, tree: Path) -> None:
 
 
 def index_is_garbage(stage: Stage, tree: Path) -> None:
-    next(stage.home.repos.glob("*/agents.git/worktrees/*/index")).write_bytes(b"DIRC garbage")
+    next(stage.home.repos.glob("*/agents/*.git/worktrees/*/index")).write_bytes(b"DIRC garbage")
 
 
 def head_is_garbage(stage: Stage, tree: Path) -> None:
-    next(stage.home.repos.glob("*/agents.git/worktrees/*/HEAD")).write_bytes(b"\x00garbage")
+    next(stage.home.repos.glob("*/agents/*.git/worktrees/*/HEAD")).write_bytes(b"\x00garbage")
 
 
 def refs_are_broken(stage: Stage, tree: Path) -> None:
-    for ref in stage.home.repos.glob("*/agents.git/refs/heads/**/*"):
+    for ref in stage.home.repos.glob("*/agents/*.git/refs/heads/**/*"):
         if ref.is_file():
             ref.write_text("not a sha\n")
 

@@ -84,9 +84,11 @@ class Trap:
         self.source = stage.clone()
         self.tools = stage.folder / "tools"
         self.other = root / "worktrees" / "octo__demo" / "demo-99"
-        self.agents_git = root / "repos" / "octo__demo" / "agents.git"
+        self.agents_git = root / "repos" / "octo__demo" / "agents" / "1.git"
+        self.theirs = self.agents_git.with_name("99.git") / "refs" / "heads" / "theirs"
         for path in (
             self.source / "secret.txt",
+            self.theirs,
             self.other / "secret.txt",
             *(person / name for name in (".ssh/id_ed25519", ".config/gh/hosts.yml", ".aws/credentials")),
         ):
@@ -167,8 +169,8 @@ async def test_an_agent_gets_nothing_out_of_its_sandbox():
         ]  # fmt: skip
         assert (stage.home.config.read_bytes(), (stage.home.root / "token").read_bytes()) == (settings, token)
         assert (trap.source / "README.md").read_text() == FILES["README.md"]
-        assert not (trap.agents_git / "hooks").exists()
-        assert "evil" not in (trap.agents_git / "config").read_text()
+        assert not trap.agents_git.exists(), "with the task goes its repository, and what was planted in it"
+        assert trap.theirs.read_text() == SECRET
         assert not (stage.folder / "person" / ".bashrc").exists()
         assert (stage.folder / "person" / ".gitconfig").read_text() == "[credential]\n\thelper = store\n"
         assert [words for words in (await stage.left()).values() if "sleep" in words] == []

@@ -90,7 +90,7 @@ class MergeConflict:
 
 
 class Workspace(Protocol):
-    """Two bare repositories a project (the engine's own, and the agents') and the worktrees of tasks.
+    """A bare repository a project that is the engine's own, one a task for its agents, and the worktrees of tasks.
 
     The engine never runs git under hooks, filters, fsmonitor or configuration that an agent could write. Nothing is
     removed that holds work not saved elsewhere. Errors: Unavailable (network, time limit), Conflict (another run
@@ -98,7 +98,7 @@ class Workspace(Protocol):
     """
 
     async def fetch(self, project: str, remote: Remote) -> None:
-        """Bring all branches of the remote into the engine's repository, creating both repositories at first."""
+        """Bring all branches of the remote into the engine's repository, which is made at first."""
         ...
 
     async def find_branch(self, project: str, branch: str) -> Sha | None:

@@ -21,10 +21,9 @@ class GitView:
     private: tuple[Path, ...] = ()
 
 
-def ensure_worktree_view(*, common: Path, own: Path, borrowed: Path, refs: Path | None = None) -> GitView:
-    """For an author: `common` is the repository that carries the worktrees, `own` the worktree's folder in it,
-    `borrowed` the objects it borrows. `refs` is a folder with the task's own copy of the refs; without it the agent
-    can move the branches of other tasks too.
+def ensure_worktree_view(*, common: Path, own: Path, borrowed: Path) -> GitView:
+    """For an author: `common` is the repository that carries the worktree, `own` the worktree's folder in it,
+    `borrowed` the objects it borrows.
 
     An empty `packed-refs` is put down if there is none: as something mounted it cannot be replaced, and git then packs
     no refs (they would be packed into what is gone afterwards, and lost).
@@ -37,7 +36,7 @@ def ensure_worktree_view(*, common: Path, own: Path, borrowed: Path, refs: Path 
             Bind(common / "HEAD"),
             Bind(common / "config"),
             Bind(packed),
-            Bind(common / "refs", writable=True, source=refs),
+            Bind(common / "refs", writable=True),
             Bind(common / "objects", writable=True),
             # Names the borrowed objects; git itself rewrites nothing here in a commit.
             Bind(common / "objects" / "info"),

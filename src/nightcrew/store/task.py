@@ -166,6 +166,7 @@ def _render(task: Task) -> dict[str, Value]:
         "waived": task.waived,
         "stack": render_optional_json(task.stack),
         "holdups": render_json(task.holdups),
+        "done_after": task.done_after,
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -203,6 +204,7 @@ def _parse(row: Row) -> Task:
         waived=bool(row["waived"]),
         stack=parse_optional_json(Stack, row["stack"]),
         holdups=parse_json(tuple[Holdup, ...], row["holdups"]),
+        done_after=row["done_after"],
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

@@ -1,4 +1,4 @@
-"""Workspaces of tasks on real git: two bare repositories a project, and worktrees. No forge's API is known here."""
+"""Workspaces of tasks on real git: bare repositories, and worktrees. No forge's API is known here."""
 
 from nightcrew.workspaces.worktree import GitWorkspaces
 

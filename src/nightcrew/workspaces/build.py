@@ -42,7 +42,7 @@ def put_aside_unmarked(repository: Repository, number: int) -> tuple[str, ...]:
     that it belongs to these repositories; words for the task, if there was one."""
     tree = repository.tree(number)
     link = (find_bytes(tree / ".git") or b"").decode("utf-8", "replace").strip()
-    if find_marker(repository.marker(number)) is not None or link != f"gitdir: {repository.admin(number)}":
+    if find_marker(repository.marker(number)) is not None or not repository.is_own_link(number, link):
         return ()
     kept = put_aside(repository, tree, name=f"{number}-tree")
     return (f"a workspace was left of which nothing was known any more; it is kept as {kept}",)
@@ -54,20 +54,23 @@ async def ensure_worktree(repository: Repository, spec: WorkspaceSpec, *, instal
     base = await repository.get_base(spec.base_ref)
     if spec.start is not None:
         await repository.check_there(spec.start)
-    # Lets the agent compare with, and merge, the base as last fetched; it has no remote to ask.
-    write_ref(repository.agents, REMOTE + spec.base_ref, base)
     if marker is None or marker.stage is Stage.REMOVING:
-        return await _make(repository, spec, base=base, installation=installation, at=at)
-    if marker.stage is Stage.MAKING:
-        await _fill(repository, marker)
-        marker = marker.at(Stage.READY)
-    return await _adopt(repository, spec, marker, at=at)
+        made = await _make(repository, spec, base=base, installation=installation, at=at)
+    else:
+        if marker.stage is Stage.MAKING:
+            await _fill(repository, marker)
+            marker = marker.at(Stage.READY)
+        await repository.ensure_agents(spec.number)
+        made = await _adopt(repository, spec, marker, at=at)
+    # Lets the agent compare with, and merge, the base as last fetched; it has no remote to ask.
+    write_ref(repository.agents(spec.number), REMOTE + spec.base_ref, base)
+    return made
 
 
 async def _make(repository: Repository, spec: WorkspaceSpec, *, base: Sha, installation: str, at: datetime) -> Checkout:
     warnings: tuple[str, ...] = ()
     start = spec.start or base
-    left = find_tip(repository, spec.branch)
+    left = find_tip(repository, spec.number, spec.branch)
     if left is not None and left != start:
         await repository.transfer(spec.number, [left])
         if not await repository.is_ancestor(left, start):
@@ -83,7 +86,8 @@ async def _fill(repository: Repository, marker: Marker, *, warnings: tuple[str, 
     number = marker.number
     making = replace(marker, stage=Stage.MAKING, prepared=False, copied=())
     write_marker(repository.marker(number), making)
-    write_ref(repository.agents, branch_ref(marker.branch), marker.head_sha)
+    await repository.ensure_agents(number)
+    write_ref(repository.agents(number), branch_ref(marker.branch), marker.head_sha)
     end_operation(repository, number)
     ensure_link(repository, number, marker.branch)
     with repository.temporary() as folder:
@@ -123,9 +127,9 @@ async def _adopt(repository: Repository, spec: WorkspaceSpec, marker: Marker, *,
     elif settled.is_dirty:
         warnings.append("uncommitted changes of an earlier run are still in the workspace")
     if spec.branch != marker.branch:
-        write_ref(repository.agents, branch_ref(spec.branch), head)
+        write_ref(repository.agents(spec.number), branch_ref(spec.branch), head)
         ensure_link(repository, spec.number, spec.branch)
-        delete_ref(repository.agents, branch_ref(marker.branch))
+        delete_ref(repository.agents(spec.number), branch_ref(marker.branch))
     start = spec.start or marker.start_sha
     write_marker(repository.marker(spec.number), replace(marker, branch=spec.branch, start_sha=start, head_sha=head))
     return Checkout(tree, marker.base_sha, head, tuple(warnings))
@@ -133,7 +137,7 @@ async def _adopt(repository: Repository, spec: WorkspaceSpec, marker: Marker, *,
 
 async def _restore(repository: Repository, spec: WorkspaceSpec, marker: Marker) -> Checkout:
     """The folder was deleted by hand: its commits are still there, so it is made again at the last of them."""
-    tip = find_tip(repository, marker.branch)
+    tip = find_tip(repository, marker.number, marker.branch)
     head = tip or marker.head_sha
     await repository.transfer(spec.number, [head])
     if spec.start is not None and await repository.is_ancestor(head, spec.start):
@@ -142,7 +146,7 @@ async def _restore(repository: Repository, spec: WorkspaceSpec, marker: Marker) 
     start = spec.start or marker.start_sha
     made = await _fill(repository, replace(marker, branch=spec.branch, head_sha=head, start_sha=start), warnings=words)
     if spec.branch != marker.branch:
-        delete_ref(repository.agents, branch_ref(marker.branch))
+        delete_ref(repository.agents(spec.number), branch_ref(marker.branch))
     return made
 
 
@@ -164,7 +168,7 @@ async def _move(
             words.append(f"the branch was changed elsewhere; uncommitted work is saved as {ref}")
         end_operation(repository, spec.number)
         await reset_tree(repository, spec.number, to=start, index=snapshot.index)
-        write_ref(repository.agents, branch_ref(marker.branch), start)
+        write_ref(repository.agents(spec.number), branch_ref(marker.branch), start)
         ensure_link(repository, spec.number, marker.branch)
         snapshot.index.replace(repository.admin(spec.number) / "index")
     await repository.set_ref(collected_ref(spec.number), start)

@@ -82,7 +82,7 @@ def load_link(repository: Repository, number: int) -> Link:
     text = _read(admin / "HEAD").strip()
     head = parse_object_id(text)
     if text.startswith("ref:"):
-        head = find_ref(repository.agents, text.removeprefix("ref:").strip())
+        head = find_ref(repository.agents(number), text.removeprefix("ref:").strip())
     operation = next((kind for name, kind in _SIGNS if is_there(admin / name)), None)
     rebases = [admin / "rebase-merge", admin / "rebase-apply"]
     return Link(
@@ -98,9 +98,9 @@ def _read(path: Path) -> str:
     return (find_bytes(path) or b"").decode("utf-8", "replace")
 
 
-def find_tip(repository: Repository, branch: str) -> Sha | None:
-    """Where a branch of the agents' repository is."""
-    return find_ref(repository.agents, _BRANCH + branch)
+def find_tip(repository: Repository, number: int, branch: str) -> Sha | None:
+    """Where a branch of the repository of a task's agents is."""
+    return find_ref(repository.agents(number), _BRANCH + branch)
 
 
 def branch_ref(branch: str) -> str:

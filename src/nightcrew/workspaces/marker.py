@@ -10,6 +10,7 @@ from pathlib import Path
 from nightcrew.core.errors import Conflict
 from nightcrew.core.ids import Sha
 from nightcrew.workspaces.file import find_document, replace_document
+from nightcrew.workspaces.repository import LAYOUT
 
 
 class Stage(Enum):
@@ -23,7 +24,8 @@ class Stage(Enum):
 @dataclass(frozen=True, slots=True)
 class Marker:
     """A task's worktree. `base_sha` is where its branch left the base, `start_sha` what it was last handed over at
-    (a later run's commits must contain it), `head_sha` its last known HEAD, `copied` the files put there by us."""
+    (a later run's commits must contain it), `head_sha` its last known HEAD, `copied` the files put there by us,
+    `layout` where its repository is (see `repository`)."""
 
     installation: str
     project: str
@@ -35,6 +37,7 @@ class Marker:
     stage: Stage = Stage.MAKING
     prepared: bool = False
     copied: tuple[str, ...] = ()
+    layout: int = LAYOUT
 
     def at(self, stage: Stage) -> "Marker":
         return replace(self, stage=stage)
@@ -66,6 +69,7 @@ def _parse(found: dict[str, object]) -> Marker:
         stage=Stage(found["stage"]),
         prepared=found["prepared"] is True,
         copied=tuple(str(name) for name in copied),
+        layout=LAYOUT if found.get("layout", 1) == LAYOUT else 1,
     )
 
 
@@ -84,5 +88,6 @@ def write_marker(path: Path, marker: Marker) -> None:
             "stage": marker.stage.value,
             "prepared": marker.prepared,
             "copied": list(marker.copied),
+            "layout": marker.layout,
         },
     )

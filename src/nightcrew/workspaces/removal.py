@@ -22,7 +22,8 @@ from nightcrew.workspaces.snapshot import take_snapshot
 async def remove_worktree(
     repository: Repository, number: int, *, installation: str, merged: bool, at: datetime
 ) -> tuple[str, ...]:
-    """Save what is not saved, then remove folder, link and local branch. Returns the refs made.
+    """Save what is not saved, then remove folder, link and the task's repository (of a shared one, its branch).
+    Returns the refs made.
 
     Conflict, and nothing removed, while a run holds the lease, or if the folder is not ours. A folder with repositories
     of its own inside, whose commits a ref cannot hold, is not deleted but put aside whole.
@@ -44,8 +45,10 @@ async def remove_worktree(
         if nested and is_there(path):
             put_aside(repository, path, name=f"{number}-{'tree' if path == tree else 'link'}")
         await asyncio.to_thread(discard, path, repository.trash)
-    if marker.branch.startswith(PREFIX):
-        delete_ref(repository.agents, branch_ref(marker.branch))
+    if not repository.is_shared(number):
+        await asyncio.to_thread(discard, repository.agents(number), repository.trash)
+    elif marker.branch.startswith(PREFIX):
+        delete_ref(repository.shared, branch_ref(marker.branch))
     # What the ref held is on the remote, merged or salvaged by now. The marker goes last; the lease's count stays.
     await repository.run("update-ref", "--no-deref", "-d", collected_ref(number))
     await _forget_incoming(repository, number)
@@ -55,7 +58,7 @@ async def remove_worktree(
 
 async def _save(repository: Repository, marker: Marker, *, merged: bool, at: datetime) -> tuple[tuple[str, ...], bool]:
     link = load_link(repository, marker.number)
-    tip = find_tip(repository, marker.branch)
+    tip = find_tip(repository, marker.number, marker.branch)
     collected = await repository.find_ref(collected_ref(marker.number))
     known = [*link.commits, *([tip] if tip is not None else [])]
     await repository.transfer(marker.number, known)

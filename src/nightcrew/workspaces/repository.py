@@ -1,14 +1,17 @@
-"""The two bare repositories of a project, and where everything of it lies in Nightcrew's home.
+"""The bare repositories of a project, and where everything of it lies in Nightcrew's home.
 
     repos/<owner>__<repo>/engine.git      fetch, push, merges, salvage; only the engine writes here
-    repos/<owner>__<repo>/agents.git      carries the worktrees; borrows the engine's objects; agents write here
+    repos/<owner>__<repo>/agents/<n>.git  carries the worktree of task n; borrows the engine's objects; its agents
+                                          write here, and it goes with the task
+    repos/<owner>__<repo>/agents.git      the same for all tasks together, as it was made before: see `retire`
     repos/<owner>__<repo>/tasks/          marker and lease of each task
     worktrees/<owner>__<repo>/<repo>-<n>  the workspace of task n
     checkouts/<owner>__<repo>/<key>       throw-away checkouts
 
-Git is only ever run on the first. The second is read and written as files (see `ref`, `link`).
+Git is only ever run on the first. The others are read and written as files (see `ref`, `link`).
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -20,29 +23,38 @@ from nightcrew.core.errors import Conflict, Invalid, Missing, PortError, Unavail
 from nightcrew.core.ids import Sha, is_slug
 from nightcrew.process import Completed
 from nightcrew.workspaces.complaint import is_lock_left
-from nightcrew.workspaces.file import find_bytes, find_document, is_folder, replace_document, replace_file
+from nightcrew.workspaces.file import discard, find_bytes, find_document, is_folder, replace_document, replace_file
 from nightcrew.workspaces.git import LOCAL_TIMEOUT_S, Git
 from nightcrew.workspaces.ref import find_ref, parse_object_id
 
 REMOTE = "refs/remotes/origin/"
-"""Where the remote's branches are kept, in both repositories."""
+"""Where the remote's branches are kept, in all of them."""
+
+LAYOUT = 2
+"""Of tasks with a repository of their own; those of before share one."""
 
 NO_TREE = Sha("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 
 _LOCK_STALE_S = 30.0
 # Agents commit here by hand; an identity given by environment variables goes first. No remote is configured, so that
 # a bare `git push` has nowhere to go; the person's signing and collection settings must not stop or eat a commit.
-_AGENTS_CONFIG = {
-    "user.name": "Unnamed agent",
-    "user.email": "unnamed@agents.nightcrew.invalid",
-    "commit.gpgSign": "false",
-    "tag.gpgSign": "false",
-    "push.default": "nothing",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "gc.worktreePruneExpire": "never",
-    "advice.detachedHead": "false",
-}
+_AGENTS_CONFIG = b"""[user]
+\tname = Unnamed agent
+\temail = unnamed@agents.nightcrew.invalid
+[commit]
+\tgpgSign = false
+[tag]
+\tgpgSign = false
+[push]
+\tdefault = nothing
+[gc]
+\tauto = 0
+\tworktreePruneExpire = never
+[maintenance]
+\tauto = false
+[advice]
+\tdetachedHead = false
+"""
 
 
 def _names_an_object(path: Path) -> bool:
@@ -54,6 +66,11 @@ def safe_name(text: str) -> str:
     """A folder name for outside text: readable where it can be, and different for different texts."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip(".-")[:80]
     return plain if plain == text else f"{plain or 'x'}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+def is_repository(where: Path) -> bool:
+    """Whether git would take a folder for a repository (gitrepository-layout(5))."""
+    return is_folder(where / "objects") and is_folder(where / "refs") and find_bytes(where / "HEAD") is not None
 
 
 class Repository:
@@ -68,7 +85,7 @@ class Repository:
         self._git = git
         self.folder = home / "repos" / folder
         self.engine = self.folder / "engine.git"
-        self.agents = self.folder / "agents.git"
+        self.shared = self.folder / "agents.git"
         self.scratch = self.folder / "scratch"
         self.trash = self.folder / "trash"
         self.aside = self.folder / "aside"
@@ -78,9 +95,25 @@ class Repository:
     def tree(self, number: int) -> Path:
         return self.worktrees / f"{self._short}-{number}"
 
+    def agents(self, number: int) -> Path:
+        """The repository that carries the worktree of a task."""
+        return self.shared if self.is_shared(number) else self.folder / "agents" / f"{number}.git"
+
+    def is_shared(self, number: int) -> bool:
+        """Whether the task's worktree was made when all tasks had one repository, in which it stays to its end."""
+        if not is_folder(self.shared):
+            return False
+        found = find_document(self.marker(number))
+        return found is not None and found.get("layout", 1) != LAYOUT
+
     def admin(self, number: int) -> Path:
-        """The worktree's own part of the agents' repository (`$GIT_DIR` of commands that an agent runs there)."""
-        return self.agents / "worktrees" / self.tree(number).name
+        """The worktree's own part of that repository (`$GIT_DIR` of commands that an agent runs there)."""
+        return self.agents(number) / "worktrees" / self.tree(number).name
+
+    def is_own_link(self, number: int, text: str) -> bool:
+        """Whether the text of a worktree's `.git` leads to a repository of this task, as it is or was before."""
+        places = (self.folder / "agents" / f"{number}.git", self.shared)
+        return text in [f"gitdir: {place / 'worktrees' / self.tree(number).name}" for place in places]
 
     def marker(self, number: int) -> Path:
         return self.folder / "tasks" / f"{number}.json"
@@ -89,39 +122,45 @@ class Repository:
         return self.folder / "tasks" / f"{number}.lease"
 
     async def ensure(self) -> None:
-        """Have both repositories. A half-made pair from a crash is made again; no agent has seen it. One that somebody
-        deleted, or damaged so that git does not take it for one, is made anew around what is left of it."""
+        """Have the engine's repository. A half-made one from a crash is made again. One that somebody deleted, or
+        damaged so that git does not take it for one, is made anew around what is left of it."""
         if self.is_there() and self.is_sound():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        for where in (self.engine, self.agents):
-            where.mkdir(exist_ok=True)
-            await self._git.run(where, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-        for key, value in _AGENTS_CONFIG.items():
-            await self._git.run(self.agents, "config", "--local", key, value)
-        self.ensure_alternates()
+        await self._init(self.engine)
         replace_document(self.folder / "project.json", {"project": self.project, "version": 1})
 
+    async def ensure_agents(self, number: int) -> None:
+        """Have the repository of a task's agents, in the same way. No configuration that is left of one is read."""
+        where = self.agents(number)
+        if not is_repository(where):
+            await asyncio.to_thread(discard, where / "config", self.trash)
+            await self._init(where)
+            config = (find_bytes(where / "config") or b"") + _AGENTS_CONFIG
+            replace_file(where / "config", config)
+        self.ensure_alternates(number)
+
+    async def _init(self, where: Path) -> None:
+        where.mkdir(parents=True, exist_ok=True)
+        await self._git.run(where, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+
     def is_there(self) -> bool:
-        """Whether both repositories were made whole. Conflict if the folder belongs to another project."""
+        """Whether the engine's repository was made whole. Conflict if the folder belongs to another project."""
         found = find_document(self.folder / "project.json")
         if found is not None and found.get("project") != self.project:
             raise Conflict(f"{self.folder} belongs to {found.get('project')!r}, not to {self.project!r}")
         return found is not None
 
     def is_sound(self) -> bool:
-        """Whether git would take both folders for repositories (gitrepository-layout(5))."""
-        return all(
-            is_folder(where / "objects") and is_folder(where / "refs") and find_bytes(where / "HEAD") is not None
-            for where in (self.engine, self.agents)
-        )
+        """Whether git would take the engine's folder for a repository."""
+        return is_repository(self.engine)
 
     def get(self) -> "Repository":
         """Itself; Missing if it was never fetched, Unavailable if it has to be fetched again."""
         if not self.is_there():
             raise Missing(f"{self.project} was not fetched yet")
         if not self.is_sound():
-            raise Unavailable(f"a repository in {self.folder} is gone or damaged; it is made again by the next fetch")
+            raise Unavailable(f"the repository in {self.folder} is gone or damaged; it is made again by the next fetch")
         return self
 
     def drop_damaged(self) -> bool:
@@ -136,9 +175,13 @@ class Repository:
             path.unlink(missing_ok=True)
         return bool(found)
 
-    def ensure_alternates(self) -> None:
-        """Have the agents' repository borrow the engine's objects, and nothing else's."""
-        path = self.agents / "objects" / "info" / "alternates"
+    def ensure_alternates(self, number: int) -> None:
+        """Have the repository of a task's agents borrow the engine's objects, and nothing else's."""
+        self.borrow(self.agents(number))
+
+    def borrow(self, where: Path) -> None:
+        """Have a repository borrow the engine's objects, and nothing else's."""
+        path = where / "objects" / "info" / "alternates"
         wanted = quote_path(self.engine / "objects")
         if find_bytes(path) != wanted:
             replace_file(path, wanted)
@@ -224,8 +267,9 @@ class Repository:
     async def set_ref(self, name: str, sha: Sha) -> None:
         await self.run("update-ref", "--no-deref", name, sha)
 
-    async def transfer(self, number: int, shas: Sequence[Sha]) -> None:
-        """Bring commits of the agents' repository over, with git's object checks on. Invalid if they do not pass.
+    async def transfer(self, number: int, shas: Sequence[Sha], *, source: Path | None = None) -> None:
+        """Bring commits of the repository of a task's agents (or of `source`) over, with git's object checks on.
+        Invalid if they do not pass.
 
         Git's own upload-pack serves them, but from a stand-in repository that we make: its configuration and refs are
         ours, only its objects are borrowed from the agents'. So nothing that an agent configured (a partial clone with
@@ -234,19 +278,19 @@ class Repository:
         wanted = await self.list_absent(list(dict.fromkeys(shas)))
         if not wanted:
             return
-        self.ensure_alternates()
+        made_by_agents = source or self.agents(number)
+        self.borrow(made_by_agents)
         with self.temporary() as folder:
-            source = Path(folder) / "source.git"
-            source.mkdir()
-            await self._git.run(source, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-            (source / "objects" / "info").mkdir(exist_ok=True)
-            (source / "objects" / "info" / "alternates").write_bytes(quote_path(self.agents / "objects"))
+            stand_in = Path(folder) / "source.git"
+            await self._init(stand_in)
+            (stand_in / "objects" / "info").mkdir(exist_ok=True)
+            (stand_in / "objects" / "info" / "alternates").write_bytes(quote_path(made_by_agents / "objects"))
             lines = "".join(f"{sha} refs/heads/{index}\n" for index, sha in enumerate(wanted))
-            (source / "packed-refs").write_text(f"# pack-refs with: \n{lines}", encoding="ascii")
+            (stand_in / "packed-refs").write_text(f"# pack-refs with: \n{lines}", encoding="ascii")
             done = await self.run(
                 "-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true",
                 "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=",
-                "--end-of-options", str(source), f"+refs/heads/*:refs/nightcrew/incoming/{number}/*",
+                "--end-of-options", str(stand_in), f"+refs/heads/*:refs/nightcrew/incoming/{number}/*",
                 ok=(0, 1, 128, 255),
             )  # fmt: skip
         if done.returncode != 0:

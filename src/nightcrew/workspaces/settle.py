@@ -90,7 +90,7 @@ async def settle(repository: Repository, marker: Marker, *, at: datetime, author
 async def _take_over(repository: Repository, marker: Marker) -> tuple[Link, Sha | None, tuple[str, ...]]:
     """The link and the branch's tip, after their commits were brought over. Commits that do not pass the object check
     are as if they were not there: what the files hold is then counted from the last commit that was good."""
-    link, tip = load_link(repository, marker.number), find_tip(repository, marker.branch)
+    link, tip = load_link(repository, marker.number), find_tip(repository, marker.number, marker.branch)
     known = list(dict.fromkeys(sha for sha in (*link.commits, tip) if sha is not None))
     try:
         await repository.transfer(marker.number, known)
@@ -200,7 +200,7 @@ async def _write(case: _Case, result: Sha, *, snapshot: Snapshot | None, keep_op
     """Refs, HEAD and index, in an order in which a crash leaves a state that settles to the same."""
     repository, number, branch = case.repository, case.marker.number, case.marker.branch
     await repository.set_ref(collected_ref(number), result)
-    write_ref(repository.agents, branch_ref(branch), result)
+    write_ref(repository.agents(number), branch_ref(branch), result)
     if not keep_operation:
         end_operation(repository, number)
     if not is_linked(repository, number, branch):

@@ -35,6 +35,7 @@ from nightcrew.workspaces.lease import give_up_lease, load_lease, take_lease
 from nightcrew.workspaces.marker import Marker, Stage, write_marker
 from nightcrew.workspaces.removal import remove_worktree
 from nightcrew.workspaces.repository import Repository
+from nightcrew.workspaces.retire import retire_shared
 from nightcrew.workspaces.settle import Author, settle
 from nightcrew.workspaces.submodule import fill_submodules
 
@@ -81,6 +82,7 @@ class GitWorkspaces:
         repository = self._find(project)
         async with self._lock(project, "fetch"):
             await repository.ensure()
+            await retire_shared(repository, at=self._clock.now())
             await push.fetch_branches(repository, remote, timeout_s=self._network_timeout_s, waits_s=self._waits_s)
             known, place = {"url": clean(remote.url)}, repository.folder / "remote.json"
             if find_document(place) != known:
@@ -125,7 +127,7 @@ class GitWorkspaces:
             warnings += refused
             marker = replace(marker, copied=tuple(dict.fromkeys((*marker.copied, *copied))))
             write_marker(repository.marker(spec.number), marker)
-            setup.exclude_files(repository.agents, copied)
+            setup.exclude_files(repository.agents(spec.number), copied)
             for warning in warnings:
                 setup.append_log(log, f"[{warning}]\n".encode("utf-8", "replace"))
             await setup.run_setup(settings.setup, tree=tree, log=log, confinement=confinement)
@@ -136,6 +138,7 @@ class GitWorkspaces:
         repository = self._get(project)
         async with self._lock(project, number):
             marker = self._get_ready(repository, number)
+            await repository.ensure_agents(number)
             identity = author_of(agent, commit, at=self._clock.now())
             author = Author(identity, render_message(message, identity, commit))
             settled = await settle(repository, marker, at=self._clock.now(), author=author)
@@ -251,7 +254,7 @@ class GitWorkspaces:
 
     def git_folders(self, project: str, number: int) -> GitFolders:
         repository = self._find(project)
-        return GitFolders(repository.agents, repository.admin(number), repository.engine / "objects")
+        return GitFolders(repository.agents(number), repository.admin(number), repository.engine / "objects")
 
     def path(self, project: str, number: int) -> Path:
         return self._find(project).tree(number)

@@ -2,17 +2,15 @@
 
 import contextlib
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nightcrew.sandbox import Network, ensure_worktree_view
+from nightcrew.sandbox import Network
 from tests.adapters.sandbox.cell import Cell, is_alive, reviewer_cell
 from tests.adapters.workspaces.house import git
 from tests.waiting import eventually
@@ -48,7 +46,7 @@ async def test_the_main_checkout_is_not_there(cell: Cell):
 async def test_another_worktree_is_not_there(cell: Cell):
     other = await cell.house.start(run="run-9", number=8)
     await cell.fails('cat "$1"/README.md', other.path)
-    await cell.fails('ls "$1"', cell.house.agents / "worktrees" / other.path.name)
+    await cell.fails('ls "$1"', cell.house.agents_of(8) / "worktrees" / other.path.name)
     assert await cell.says('ls "$1"', cell.house.agents / "worktrees") == cell.tree.name
     assert await cell.says("git worktree list | wc -l") == "2"  # the repository itself, and its own
 
@@ -155,19 +153,22 @@ async def test_the_link_of_the_worktree_stays(cell: Cell):
     await cell.fails('mv "$1" "$1.old" || rm -r "$1"/commondir', cell.house.admin)
 
 
-async def test_with_refs_of_its_own_no_other_branch_is_in_reach(cell: Cell):
-    agents, branch = cell.house.agents, git(cell.tree, "symbolic-ref", "HEAD")
-    other = agents / "refs" / "heads" / "nightcrew" / "8-other"
-    other.write_text(git(cell.tree, "rev-parse", "HEAD") + "\n")
-    own = cell.house.home / "own refs"
-    shutil.copytree(agents / "refs", own)
-    (own / "heads" / "nightcrew" / "8-other").unlink()
-    view = ensure_worktree_view(common=agents, own=cell.house.admin, borrowed=cell.house.engine / "objects", refs=own)
-    cell = replace(cell, spec=replace(cell.spec, binds=view.binds, private=view.private))
-    before = other.read_text()
-    await cell.says("git commit -q --allow-empty -m mine && git update-ref refs/heads/nightcrew/8-other HEAD")
-    assert other.read_text() == before
-    assert (own / branch.removeprefix("refs/")).read_text() != before
+async def test_the_branch_and_the_objects_of_another_task_are_out_of_reach(cell: Cell):
+    other = await cell.house.start(run="run-9", number=8)
+    git(other.path, "commit", "-q", "--allow-empty", "-m", "theirs")
+    branch, theirs = git(other.path, "symbolic-ref", "HEAD"), git(other.path, "rev-parse", "HEAD")
+    place = cell.house.agents_of(8)
+    await cell.fails('ls "$1"', place)
+    await cell.fails('git --git-dir="$1" update-ref "$2" HEAD', place, branch)
+    await cell.fails('rm -r "$1"/objects/* || mv "$1" "$1.old"', place)
+    await cell.fails('git cat-file -e "$1"', theirs)
+    # A ref of that name in its own repository is its own affair.
+    await cell.says('git commit -q --allow-empty -m mine && git update-ref "$1" HEAD', branch)
+    await cell.run('mkdir -p "$1" && echo x > "$1/HEAD"', place)
+    assert git(other.path, "rev-parse", "HEAD") == theirs
+    assert git(other.path, "fsck", "--strict") == ""
+    left = await cell.house.collect(number=8)
+    assert left.head_sha == theirs
 
 
 async def test_the_record_of_its_run_cannot_be_forged(cell: Cell):

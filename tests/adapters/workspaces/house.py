@@ -90,7 +90,11 @@ class House:
 
     @property
     def agents(self) -> Path:
-        return self.home / "repos" / "acme__widget" / "agents.git"
+        """The repository of the task's agents."""
+        return self.agents_of(NUMBER)
+
+    def agents_of(self, number: int) -> Path:
+        return self.home / "repos" / "acme__widget" / "agents" / f"{number}.git"
 
     @property
     def tree(self) -> Path:

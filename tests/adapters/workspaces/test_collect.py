@@ -368,7 +368,7 @@ async def test_a_replaced_git_file_is_put_aside_and_the_files_are_kept(house):
     assert house.show(f"{left.head_sha}:one") == "1"
     assert any("aside" in problem for problem in left.problems)
     assert is_settled(house, left.head_sha)
-    [kept] = (house.agents.parent / "aside").iterdir()
+    [kept] = (house.engine.parent / "aside").iterdir()
     assert git(kept, "log", "--format=%s") == "agent's commit"
 
 

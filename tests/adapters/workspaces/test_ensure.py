@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from nightcrew.core.errors import Conflict, Invalid, Missing, Unavailable
-from nightcrew.core.ids import Sha
+from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.settings import CommitSettings
 from nightcrew.ports.scm import Remote
 from tests.adapters.workspaces.house import BRANCH, NUMBER, PROJECT, House, git, spec
@@ -150,12 +150,20 @@ async def test_the_worktree_of_a_dead_session_is_taken_over_with_its_commits(hou
     assert git(again.path, "status", "--porcelain", "-b") == f"## {BRANCH}"
 
 
+async def leave_only_the_repository(house: House) -> None:
+    """As after a crash, or by somebody's hand."""
+    made = await house.start()
+    await house.workspaces.release(PROJECT, NUMBER, lease=RunId("run-1"))
+    shutil.rmtree(made.path)
+    (house.engine.parent / "tasks" / f"{NUMBER}.json").unlink()
+
+
 @pytest.mark.case("C040")
 async def test_a_branch_left_without_a_worktree_does_not_stop_the_task(house):
-    await house.fetch()
+    await leave_only_the_repository(house)
     left = git(house.agents, "commit-tree", "-m", "left", f"{house.tip('main')}^{{tree}}", "-p", house.tip("main"))
-    git(house.agents, "branch", BRANCH, left)
-    made = await house.start()
+    git(house.agents, "update-ref", f"refs/heads/{BRANCH}", left)
+    made = await house.start(run="run-2")
     assert made.head_sha == house.tip("main")
     assert "left from earlier" in made.warnings[0]
     assert list(house.salvaged().values()) == [left]
@@ -288,7 +296,8 @@ async def test_a_new_branch_name_is_taken_over(house):
 
 
 async def test_a_branch_in_the_way_of_the_name_is_told(house):
-    await house.fetch()
+    await leave_only_the_repository(house)
+    git(house.agents, "update-ref", "-d", f"refs/heads/{BRANCH}")
     git(house.agents, "branch", "nightcrew", house.tip("main"))
     with pytest.raises(Conflict, match="in its way"):
         await house.workspaces.ensure_workspace(spec())
@@ -355,12 +364,20 @@ async def test_a_workspace_whose_marker_was_lost_is_kept_and_made_anew(house):
     assert any(str(kept.parent) in warning for warning in again.warnings)
 
 
-@pytest.mark.parametrize("which", ["engine.git", "agents.git"])
-async def test_a_repository_that_was_deleted_is_made_again_by_the_next_fetch(house, which):
+async def test_the_repository_of_a_task_that_was_deleted_is_made_again_around_its_files(house):
     made = await house.start()
     (made.path / "half.txt").write_text("half")
-    (repository,) = (house.home / "repos").glob(f"*/{which}")
-    shutil.rmtree(repository)
+    shutil.rmtree(house.agents)
+    left = await house.collect()
+    assert left.committed_for_it
+    assert git(made.path, "status", "--porcelain", "-b") == f"## {BRANCH}"
+    assert git(house.agents, "config", "user.name") == "Unnamed agent"
+
+
+async def test_a_repository_that_was_deleted_is_made_again_by_the_next_fetch(house):
+    made = await house.start()
+    (made.path / "half.txt").write_text("half")
+    shutil.rmtree(house.engine)
     with pytest.raises(Unavailable):
         await house.workspaces.find_branch(PROJECT, "main")
     await house.fetch()

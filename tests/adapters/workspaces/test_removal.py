@@ -14,9 +14,7 @@ async def remove(house: House, *, merged: bool = False) -> tuple[str, ...]:
 
 def is_gone(house: House) -> bool:
     assert not house.tree.exists()
-    assert not house.admin.exists()
-    assert git(house.agents, "branch", "--list", BRANCH) == ""
-    assert len(git(house.agents, "worktree", "list").splitlines()) == 1
+    assert not house.agents.exists()
     return True
 
 
@@ -110,7 +108,7 @@ async def test_a_workspace_in_use_is_not_removed(house):
 
 async def test_a_marker_that_is_not_understood_keeps_everything(house):
     made = await house.start()
-    marker = house.agents.parent / "tasks" / f"{NUMBER}.json"
+    marker = house.engine.parent / "tasks" / f"{NUMBER}.json"
     marker.write_text("{ half")
     with pytest.raises(Conflict):
         await remove(house)
@@ -130,7 +128,7 @@ async def test_a_repository_inside_is_put_aside_not_deleted(house):
     git(inner, "commit", "-q", "-m", "inner")
     await remove(house)
     assert is_gone(house)
-    [kept] = (house.agents.parent / "aside").glob("7-tree-*")
+    [kept] = (house.engine.parent / "aside").glob("7-tree-*")
     assert git(kept / "inner", "show", "HEAD:a") == "only here"
 
 
@@ -143,7 +141,7 @@ async def test_read_only_folders_are_removed_too(house):
     cache.parent.chmod(0o500)
     assert await remove(house) == ()
     assert is_gone(house)
-    assert list((house.agents.parent / "trash").iterdir()) == []
+    assert list((house.engine.parent / "trash").iterdir()) == []
 
 
 async def test_a_task_can_start_again_after_its_workspace_was_removed(house):
@@ -165,10 +163,13 @@ async def test_what_was_salvaged_survives_fetches_and_collection(house):
     assert house.show(f"{ref}:x") == "1"
 
 
-async def test_a_branch_that_is_not_ours_by_name_is_not_deleted(house):
-    await house.start(branch="feature/7")
+async def test_work_on_a_branch_that_is_not_ours_by_name_is_saved_like_any_other(house):
+    made = await house.start(branch="feature/7")
+    git(made.path, "commit", "-q", "--allow-empty", "-m", "only here")
+    kept = git(made.path, "rev-parse", "HEAD")
     await remove(house)
-    assert git(house.agents, "branch", "--list", "feature/7") != ""
+    assert list(house.salvaged().values()) == [kept]
+    assert is_gone(house)
 
 
 async def test_nothing_there_is_nothing_to_remove(house):

@@ -189,7 +189,7 @@ async def test_a_submodule_moved_by_the_agent_is_told(house, log, library):
     assert "submodule lib" in left.problems[0]
     await house.workspaces.release(PROJECT, NUMBER, lease="run-1")
     await house.workspaces.remove_workspace(PROJECT, NUMBER, merged=True)
-    [kept] = (house.agents.parent / "aside").glob("7-tree-*")
+    [kept] = (house.engine.parent / "aside").glob("7-tree-*")
     assert (kept / "lib" / "lib.py").read_text() == "answer = 43\n"
 
 

@@ -14,6 +14,8 @@ from nightcrew.engine.facade import Facade
 from nightcrew.engine.recover import recover
 from tests.engine.part import FakeIds, Points
 from tests.engine.stage import Stage
+from tests.fakes.board import FakeBoards
+from tests.fakes.quota import FakeQuota
 from tests.simulation.engine.crew import TalkingAgent
 from tests.simulation.engine.door import Dead, Door, Life, Witness
 from tests.simulation.engine.outside import World
@@ -40,7 +42,7 @@ class Service(Stage):
         self.runtime, self.workspace = door("runtime", world.runtime), door("workspace", world.workspace)
         self.agents: Any = {name: TalkingAgent(name) for name in world.agents}
         self.guards, self.missing, self.lookups = {}, set(), []
-        self.points = Points()
+        self.points, self.boards, self.quota = Points(), FakeBoards(), FakeQuota()
         self.dumps: list[tuple[Observed, str]] = []
         self.start()
 

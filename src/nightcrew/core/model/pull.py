@@ -140,7 +140,8 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class PullView:
     """One pull request as observed in one pass, every part for the head SHA of `pull`. `paths`: files it changes
-    (old and new names of renames). `author_agents`: agents that have a commit in base..head."""
+    (old and new names of renames). `author_agents`: agents that wrote what is
+    in base..head, or what was rewritten there."""
 
     pull: Pull
     checks: Observed[tuple[Check, ...]]

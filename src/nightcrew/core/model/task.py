@@ -48,7 +48,8 @@ class Task:
     the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now. `waived`: a
     person said that it is to start whatever it depends on. `stack` is the pull request that its own stands on and is
     sent to (`base_ref` is that branch), until that one is merged. `holdups` are what holds up the merge of its present
-    head."""
+    head. `done_after` is the last run from before the task was last merged: who wrote before is no author of what comes
+    after."""
 
     key: TaskKey
     title: str
@@ -80,6 +81,7 @@ class Task:
     waived: bool = False
     stack: Stack | None = None
     holdups: tuple[Holdup, ...] = ()
+    done_after: str = ""
 
     @property
     def passed_over(self) -> tuple[Status, ...]:

@@ -37,13 +37,15 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
     evidence = Evidence.MERGED if action.merged and task.status is not Status.NEW else Evidence.FINISHED
     if action.merged and task.status in (Status.ROUTED, Status.IN_PROGRESS):
         evidence = Evidence.FINISHED
+    runs = await means.ports.store.load_runs(task=task.key)
+    last = runs[-1].id if runs else ""
     step = edge(task.status, Status.DONE, evidence)
     event = means.status_event(task.key, step, action.why)
     await means.ports.store.change_status(
         task.key,
         step,
         event=event,
-        change=lambda stored: replace(stored, block=None),
+        change=lambda stored: replace(stored, block=None, done_after=last if action.merged else stored.done_after),
         labels_follow=not action.as_seen,
         command=action.command,
         notice=_notice(means, task, action),

@@ -63,7 +63,7 @@ class PullReader:
         self._wants_base = asked.wants_base
         self._methods = asked.methods
         self._with_base: dict[tuple[Sha, Sha], bool] = {}
-        self._agents_in: dict[tuple[int, Sha], frozenset[str]] = {}
+        self._named_in: dict[tuple[int, Sha], frozenset[str]] = {}
         self._missed: set[int] = set()
         self.hidden = ""
         """Why checks may be hidden, as far as was seen."""
@@ -219,17 +219,17 @@ class PullReader:
         return not review.is_bot and review.author != GHOST and await self._may_write(review.author)
 
     async def _agents(self, task: Task, pull: Pull) -> frozenset[str]:
-        """The agents with a commit in base..head: by the commits themselves, and by the runs that left one of them.
-        Work of the task that was merged before is in neither."""
+        """The agents that wrote the head: those named by a commit in base..head, and each whose run was collected with
+        commits, whatever became of these since: others may have rewritten them, and their lines are there all the
+        same. Who wrote before the task was last merged is no author of what came after."""
         key = (pull.number, pull.head_sha)
-        if key not in self._agents_in:
+        if key not in self._named_in:
             commits = await self._list_commits(pull)
-            named = frozenset(agent for commit in commits for agent in commit.agents)
-            heads = {commit.sha for commit in commits}
-            runs = await self._store.load_runs(task=task.key)
-            made = (run for run in runs if run.role is Role.AUTHOR and run.outcome and run.outcome.has_commits)
-            self._agents_in[key] = named | {run.agent for run in made if run.outcome and run.outcome.head_sha in heads}
-        return self._agents_in[key]
+            self._named_in[key] = frozenset(agent for commit in commits for agent in commit.agents)
+        runs = await self._store.load_runs(task=task.key)
+        before = next((at for at, run in enumerate(runs, 1) if run.id == task.done_after), 0)
+        made = (run for run in runs[before:] if run.role is Role.AUTHOR and run.outcome and run.outcome.has_commits)
+        return self._named_in[key] | {run.agent for run in made}
 
     async def _list_commits(self, pull: Pull) -> tuple[Commit, ...]:
         base = await self._merge_base(pull)
