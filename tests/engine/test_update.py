@@ -239,3 +239,24 @@ async def test_a_merge_is_refused_if_the_base_moved_since_it_was_decided(tmp_pat
     outcome = await stage.act(MergePull(key, merge.pull, merge.head_sha, "main", "approved"))
     assert isinstance(outcome, Refused)
     assert "main has moved on" in outcome.why
+
+
+async def test_one_at_a_time_is_brought_up_to_date_and_merged(tmp_path):
+    stage = updating(tmp_path)
+    stage.auto_ci = False
+    keys = [stage.file(f"Thing {number}") for number in range(3)]
+    await stage.settle()
+    stage.workspace.publish(PROJECT, {"other.txt": "new"})
+    stage.ci()
+    seen: list[tuple[int, ...]] = []
+
+    def look() -> bool:
+        seen.append(tuple(stage.task(key).updates for key in keys))
+        stage.ci()
+        stage.observer.expire()
+        return all(stage.task(key).status is Status.DONE for key in keys)
+
+    await stage.until(look, max_ticks=120)
+    assert seen[-1] == (1, 1, 1), "each is brought up to date once, when its turn has come"
+    merged = [event.task for event in stage.store.events if event.kind == "pull.merged"]
+    assert merged == keys

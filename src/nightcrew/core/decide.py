@@ -55,6 +55,7 @@ from nightcrew.core.step.new import step_new
 from nightcrew.core.step.queue import QueueStep, follow_queues
 from nightcrew.core.step.removed import follow_removed
 from nightcrew.core.step.routed import step_routed
+from nightcrew.core.step.turn import turns_under_way
 
 STEPS: dict[Status, Callable[[Case], Stage]] = {
     Status.NEW: step_new,
@@ -106,6 +107,8 @@ def decide(world: World) -> Decision:
             waits[key] = stage.wait
         if stage.entry is not None:
             entries.append(stage.entry)
+        if stage.turn is not None:
+            allowance = replace(allowance, turns={**allowance.turns, stage.turn.place: stage.turn})
         actions += chosen
     for project in world.projects.values():
         line = [entry for entry in entries if entry.head.task.project == project.settings.slug]
@@ -153,7 +156,7 @@ def allocate(world: World) -> Allowance:
     merging = frozenset(
         (action.task.project, action.base_ref) for action in world.in_flight if isinstance(action, MergePull)
     )
-    return Allowance(slots, world.last_agent, merging, find_circles(world))
+    return Allowance(slots, world.last_agent, merging, find_circles(world), turns_under_way(world))
 
 
 def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: Allowance) -> Stage:
@@ -251,7 +254,7 @@ def _hold_back(world: World, stage: Stage) -> Stage:
         return stage
     steps = [action for action in held if is_exclusive(action)]
     if steps:
-        return Stage(wait=world.deferred[steps[0].key])
+        return Stage(wait=world.deferred[steps[0].key], turn=stage.turn)
     return replace(stage, actions=tuple(action for action in stage.actions if action not in held))
 
 

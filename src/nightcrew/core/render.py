@@ -30,7 +30,7 @@ _LASTING = frozenset(
     }
 )
 
-_BOUNDED = frozenset({"queue_landed", "queue_testing", "running"})
+_BOUNDED = frozenset({"queue_landed", "queue_testing", "running", "update_turn"})
 """Waits whose time is the latest at which they end, not the earliest."""
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from nightcrew.core.actions import Action, MoveStatus
 from nightcrew.core.ids import TaskKey
@@ -19,13 +20,23 @@ from nightcrew.core.reason import Wait
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What all tasks share, as far as it is left: run slots, the agent that round robin chose last, the bases
-    (project and branch) on which a merge is under way, and the tasks that wait for themselves, each with the way
-    round."""
+    (project and branch) on which a merge is under way, the tasks that wait for themselves, each with the way round, and
+    whose turn it is to be brought up to date with a base and merged."""
 
     slots: Slots
     last_agent: str = ""
     merging: frozenset[tuple[str, str]] = frozenset()
     circles: Mapping[TaskKey, tuple[TaskKey, ...]] = field(default_factory=dict)
+    turns: Mapping[tuple[str, str], "Turn"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Whose turn it is on a base: its pull request, and until when it keeps that while its checks run."""
+
+    place: tuple[str, str]
+    pull: int
+    until_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +52,12 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Stage:
     """What one task does next: actions, or why it waits (with actions beside it, where they do not end the wait).
-    `entry` is its place in the merge queue, which acts for it."""
+    `entry` is its place in the merge queue, which acts for it; `turn` what it takes of the turns on a base."""
 
     actions: tuple[Action, ...] = ()
     wait: Wait | None = None
     entry: Entry | None = None
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ SEEN = frozenset(
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
         "dependencies_unknown", "depends", "disk_full", "draining", "gate_waits", "issue_unknown", "merge_turn",
         "parent_unknown", "pull_unknown", "queue_testing", "queued",
-        "session_unknown", "slot", "vouch_unknown",
+        "session_unknown", "slot", "update_turn", "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(

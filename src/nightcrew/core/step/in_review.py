@@ -26,6 +26,7 @@ from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
 from nightcrew.core.step.queued import enter, queue_up
 from nightcrew.core.step.rerun import follow_rerun, settle_reruns
+from nightcrew.core.step.turn import in_turn
 
 _READY = Wait(
     "gate_shut",
@@ -51,14 +52,14 @@ def step_in_review(case: Case) -> Stage:
     if not verdict.posted:
         why = "the verdict is not on the pull request yet"
         post = PostVerdict(case.task.key, verdict.run, pull.pull.number, verdict.head_sha, why)
-        return Stage((*checks, post))
+        return in_turn(case, pull, verdict, Stage((*checks, post)))
     if verdict.decision is Decision.REQUEST_CHANGES:
         return _back(case, f"{verdict.agent} asks for changes: {verdict.summary}")
     said = follow_feedback(case, pull)
     if said is not None:
         return Stage((*checks, *said.actions), said.wait)
     step = _through_gate(case, pull, verdict)
-    return Stage((*checks, *step.actions), step.wait, step.entry)
+    return replace(step, actions=(*checks, *step.actions))
 
 
 def _no_verdict(case: Case, pull: PullView) -> Stage:
@@ -80,8 +81,9 @@ def _through_gate(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     for follow in (follow_red_base, _follow_failed, update_for_merge):
         step = follow(case, pull, gate)
         if step is not None:
-            return step
-    return _merge(case, pull, verdict) if gate.is_open else _at_shut_gate(case, pull, gate)
+            return in_turn(case, pull, verdict, step)
+    step = _merge(case, pull, verdict) if gate.is_open else _at_shut_gate(case, pull, gate)
+    return in_turn(case, pull, verdict, step)
 
 
 def _follow_failed(case: Case, pull: PullView, gate: Gate) -> Stage | None:

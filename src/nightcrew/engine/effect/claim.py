@@ -19,6 +19,7 @@ from nightcrew.core.actions import (
     LandBuild,
     MakeBuild,
     MergePull,
+    NoteComplete,
     OfferBuild,
     PassComments,
     PublishWork,
@@ -48,7 +49,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
     match action:
         case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
             return ""
-        case PassComments() | SyncBoard() | SoundAlarm():
+        case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete():
             return ""
         case MakeBuild() | OfferBuild() | CheckBuild() | EndBuild() | LandBuild():
             return ""  # about no task; a landing asks for the claim of each of its members
