@@ -124,6 +124,43 @@ class TestInternalTasks:
             assert not await store.load_internals()
 
 
+class TestHistory:
+    async def test_is_cut_at_its_old_end_up_to_the_first_event_that_stays(self, opened):
+        async with opened() as store:
+            for kind, at in (("old", NOW), ("older", NOW - timedelta(days=1)), ("new", LATER), ("back", NOW)):
+                await store.record_event(an_event(kind, at=at))
+            assert await store.cut_history(before=LATER, only_count=True) == 2
+            assert await kinds(store) == ["old", "older", "new", "back"]
+            assert await store.cut_history(before=LATER) == 2
+            assert await kinds(store) == ["new", "back"]
+            assert await store.cut_history(before=LATER) == 0
+            number = await store.record_event(an_event("next"))
+            assert number == (await store.load_events())[-1].id > (await store.load_events())[-2].id
+            assert await store.cut_history(before=LATER + timedelta(days=9)) == 3
+            assert await store.record_event(an_event("first again")) > number
+
+    async def test_settled_lines_of_the_journal_go_with_their_task_and_no_other(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(status=Status.DONE), event=an_event(at=LATER))
+            await store.record_task(replace(a_task(), key=OTHER), event=an_event(at=LATER))
+            for key, state in (
+                (KEY, "done"),
+                (KEY, "refused"),
+                (KEY, "unknown"),
+                (KEY, ""),
+                (OTHER, "done"),
+                (None, "done"),
+            ):
+                line = await store.record_intent(key=f"x:{state}", kind="x", task=key, run=None, detail="", at=NOW)
+                if state:
+                    await store.settle_effect(line, state=state, detail="", at=NOW)
+            assert await store.cut_history(before=NOW) == 0
+            assert await store.cut_history(before=LATER, only_count=True) == 2
+            assert await store.cut_history(before=LATER) == 2
+            assert [effect.state for effect in await store.load_effects(task=KEY)] == ["unknown", "intent"]
+            assert len(await store.load_effects(task=OTHER)) == 1
+
+
 class TestReactions:
     async def test_sending_is_counted_by_head_and_kind_and_anew_after_a_reset(self, opened):
         key = ReactionKey(9, SHA, ReactionKind.CI_FAILED)

@@ -372,6 +372,12 @@ class FakeService:
         data = {"changes": list(self.changes), "needs_restart": list(self.needs_restart)}
         return Answer(bool(self.changes), "; ".join(self.changes) or "nothing is different", data)
 
+    async def prune(self, *, dry_run: bool) -> Answer:
+        data = {"runs": {"count": 2, "bytes": 3_000_000}}
+        if dry_run:
+            return Answer(False, "would remove 2 runs: 3.0 MB", {**data, "used": {"runs": 5_000_000, "logs": 1}})
+        return Answer(True, "removed 2 runs: 3.0 MB", data)
+
     async def check_health(self) -> Health:
         return self.health
 

@@ -47,6 +47,7 @@ class MemoryStore:
         self.cooldowns: dict[tuple[str, str | None, str], Cooldown] = {}
         self.unknown: dict[tuple[str, int, str], UnknownFailure] = {}
         self.events: list[Event] = []
+        self.last_event = 0
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
         self.cards: dict[tuple[TaskKey, str], Card] = {}
@@ -394,6 +395,22 @@ class MemoryStore:
         found = [run for run in self.runs.values() if task in (None, run.task) and (run.is_open or not open_only)]
         return tuple(found[max(len(found) - max(limit, 0), 0) :])
 
+    async def cut_history(self, *, before: datetime, only_count: bool = False) -> int:
+        self._check()
+        first = next((place for place, event in enumerate(self.events) if event.at >= before), len(self.events))
+        done = {key for key, task in self.tasks.items() if task.status is Status.DONE}
+        over = [
+            number
+            for number, effect in self.effects.items()
+            if effect.state in ("done", "refused") and effect.at < before and effect.task in done
+        ]
+        if not only_count:
+            del self.events[:first]
+            for number in over:
+                del self.effects[number]
+            self.writes += 1
+        return first + len(over)
+
     async def count_runs(self) -> Mapping[tuple[str, str, str], int]:
         self._check()
         return Counter((run.agent, run.role.value, _end(run)) for run in self.runs.values() if not run.is_open)
@@ -503,7 +520,7 @@ class MemoryStore:
         self, *, key: str, kind: str, task: TaskKey | None, run: RunId | None, detail: str, at: datetime
     ) -> int:
         self._check()
-        number = len(self.effects) + 1
+        number = max(self.effects, default=0) + 1
         self.effects[number] = Effect(number, key, kind, "intent", task, run, detail, at)
         self.writes += 1
         return number
@@ -564,7 +581,8 @@ class MemoryStore:
             data = json.loads(json.dumps(dict(event.data), allow_nan=False))
         except (TypeError, ValueError) as error:
             raise Bug(f"not a value that can be kept as JSON: {error}") from error
-        number = len(self.events) + 1
+        self.last_event += 1
+        number = self.last_event
         self.events.append(replace(event, data=data, id=number))
         self.writes += 1
         return number

@@ -265,6 +265,10 @@ class CommentBody(Body):
     text: str = Field(min_length=1, max_length=65_536)
 
 
+class PruneBody(Body):
+    dry_run: bool = False
+
+
 class PauseBody(Body):
     project: str | None = Field(default=None, description="none: all of them")
 

@@ -36,6 +36,12 @@ async def drain(service: Port) -> Json:
     return render_answer(await service.drain())
 
 
+@router.post("/prune", response_model=schema.AnswerBody, responses=describe_errors())
+async def prune(service: Port, request: schema.PruneBody) -> Json:
+    """Take away what is over; with `dry_run`, only say what that is."""
+    return render_answer(await service.prune(dry_run=request.dry_run))
+
+
 @router.post("/wake", response_model=schema.AnswerBody, responses=describe_errors())
 async def wake(service: Port) -> Json:
     """Look now instead of at the next tick."""

@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "board": ("board", "show a project's tasks on a board of GitHub's Projects"),
     "backup": ("backup", "write the whole home into one file"),
     "restore": ("restore", "make a home from such a file"),
+    "prune": ("prune", "take away what is over: old runs, logs, events, left worktrees"),
     "upgrade": ("upgrade", "install a newer version, and start the service again"),
     "config": ("config", "show and check the configuration"),
     "forge": ("forge", "run the embedded local forge by itself"),

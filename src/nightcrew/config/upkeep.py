@@ -36,7 +36,12 @@ class RetentionKeys(Section):
     """How long what is over is kept; 0: for ever. What is not pushed, merged or saved is never removed."""
 
     runs: Duration = key("Folders of runs, once their task is done.", _RETENTION.runs_s, ge=0, le=_LONGEST_S)
-    events: Duration = key("Events of tasks that are done, and of none.", _RETENTION.events_s, ge=0, le=_LONGEST_S)
+    events: Duration = key(
+        "Events, the oldest first, and lines of the journal of tasks that are done.",
+        _RETENTION.events_s,
+        ge=0,
+        le=_LONGEST_S,
+    )
     logs: Duration = key("Log files that were put aside.", _RETENTION.logs_s, ge=0, le=_LONGEST_S)
     worktrees: Duration = key(
         "Worktrees of tasks that are done, where they could not be removed at once.",

@@ -30,6 +30,7 @@ from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.measure import check_health, take_measures
+from nightcrew.engine.prune import prune
 from nightcrew.engine.reading import Reader
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
@@ -86,6 +87,9 @@ class Facade:
 
     def subscribe(self) -> AsyncIterator[Event]:
         return self._means.bus.follow()
+
+    async def prune(self, *, dry_run: bool) -> Answer:
+        return await prune(self._means, dry_run=dry_run)
 
     async def check_health(self) -> Health:
         return check_health(self._loop)

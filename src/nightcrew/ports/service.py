@@ -282,6 +282,11 @@ class Service(Protocol):
         """Send a test to one receiver of notices, or to all; `data` says by name what came of it."""
         ...
 
+    async def prune(self, *, dry_run: bool) -> Answer:
+        """Take away what is over (docs/service.md); `data` has `count` and `bytes` by kind, with `dry_run` also
+        `used`, bytes by part of the home."""
+        ...
+
     async def wake(self) -> Answer:
         """Look now instead of at the next tick."""
         ...

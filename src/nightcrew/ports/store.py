@@ -193,6 +193,11 @@ class Store(Protocol):
         """In the order in which they were recorded, whatever the clock said; with a limit, the last that many."""
         ...
 
+    async def cut_history(self, *, before: datetime, only_count: bool = False) -> int:
+        """Take away the events from before then, the oldest ones without a gap, and the settled lines of the journal
+        of tasks that are done; how many it were (or would be)."""
+        ...
+
     async def count_runs(self) -> Mapping[tuple[str, str, str], int]:
         """How many runs have ended, by agent, role, and how: the kind of failure or interruption, or what its report
         says."""

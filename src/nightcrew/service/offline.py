@@ -197,6 +197,9 @@ class OfflineService:
     async def test_notices(self, receiver: str | None) -> Answer:
         _refuse(f"{receiver or 'nobody'} can be told nothing")
 
+    async def prune(self, *, dry_run: bool) -> Answer:
+        _refuse(f"nothing can be taken away ({dry_run=})")
+
     async def wake(self) -> Answer:
         _refuse("there is nobody to wake")
 

@@ -17,6 +17,7 @@ from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
 from nightcrew.core.errors import Unavailable
 from nightcrew.engine.journal import Boundary
+from nightcrew.engine.prune import watch_retention
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
 from nightcrew.service.adapter import load_agents
@@ -162,6 +163,7 @@ def _parts(service: Composed) -> dict[str, Callable[[], Awaitable[None]]]:
         "metrics": MetricsPart(loop, service.facade).run,
         "traces": service.tracing.run,
         "awake": Wakeful(is_at_work).run,
+        "retention": partial(watch_retention, lambda: loop.means),
     }
 
 

@@ -30,13 +30,13 @@ from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
 from nightcrew.store import effect as effects
 from nightcrew.store import event as events
+from nightcrew.store import history, unknown
 from nightcrew.store import internal as internals
 from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
 from nightcrew.store import route as routes
 from nightcrew.store import run as runs
 from nightcrew.store import task as tasks
-from nightcrew.store import unknown
 from nightcrew.store import validator as validators_
 from nightcrew.store import value as values
 from nightcrew.store import verdict as verdicts
@@ -203,6 +203,11 @@ class SqliteStore(ReactionTables, BuildRows):
         self, *, task: TaskKey | None = None, open_only: bool = False, limit: int = 1000
     ) -> tuple[Run, ...]:
         return await self._read(lambda db: runs.load_runs(db, task=task, open_only=open_only, limit=limit))
+
+    async def cut_history(self, *, before: datetime, only_count: bool = False) -> int:
+        if only_count:
+            return await self._read(lambda db: history.count_history(db, before=before))
+        return await self._write(lambda db: history.cut_history(db, before=before))
 
     async def count_runs(self) -> Mapping[tuple[str, str, str], int]:
         return await self._read(runs.count_runs)
