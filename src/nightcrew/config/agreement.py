@@ -88,7 +88,7 @@ def _webhook(file: ConfigFile, where: Where) -> Iterator[Problem]:
 
 
 def _channels(file: ConfigFile, where: Where) -> Iterator[Problem]:
-    for name, keys in (("telegram", file.channels.telegram),):
+    for name, keys in (("telegram", file.channels.telegram), ("discord", file.channels.discord)):
         if keys.token and not keys.users:
             hint = "list the ids of those who may give orders"
             yield Problem(where(("channels", name, "users")), "is missing: everybody could give orders", hint)

@@ -75,6 +75,7 @@ def build_settings(
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
         notices=build_notices(file.notices),
         telegram=build_chat(file.channels.telegram),
+        discord=build_chat(file.channels.discord),
         upkeep=build_upkeep(
             file.metrics,
             file.tracing,

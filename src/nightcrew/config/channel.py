@@ -36,6 +36,7 @@ class ChannelsKeys(Section):
     """The chats that Nightcrew is talked to in. See chat.md."""
 
     telegram: ChatKeys = key("Telegram.", ChatKeys())
+    discord: ChatKeys = key("Discord.", ChatKeys())
 
 
 def build_chat(keys: ChatKeys) -> ChatSettings:

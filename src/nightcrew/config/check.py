@@ -94,8 +94,9 @@ def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
         for name in SECRETS:
             if target.value(name):
                 references[f"notices.targets[{target.target.name}].{name}"] = target.value(name)
-    if settings.telegram.token:
-        references["channels.telegram.token"] = settings.telegram.token
+    for name, chat in (("telegram", settings.telegram), ("discord", settings.discord)):
+        if chat.token:
+            references[f"channels.{name}.token"] = chat.token
     for agent in settings.agents.values():
         for name, value in agent.env.items():
             where = f"agents.{agent.name}.env.{name}"

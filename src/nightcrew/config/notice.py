@@ -27,6 +27,7 @@ from nightcrew.core.model.target import NoticeSettings, Quiet, Target, TargetKin
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 _NEEDS: dict[TargetKind, tuple[tuple[str, ...], tuple[str, ...]]] = {
     TargetKind.TELEGRAM: (("chat",), ("thread",)),
+    TargetKind.DISCORD: (("chat",), ("thread",)),
     TargetKind.SLACK: (("url",), ()),
     TargetKind.NTFY: (("url",), ("token",)),
     TargetKind.WEBHOOK: (("url",), ("secret",)),
@@ -74,8 +75,8 @@ class TargetKeys(Section):
     least: Priority = key("Nothing that matters less than this.", Priority.INFO)
     digest: tuple[Priority, ...] | None = key("In the place of `notices.digest`.", None)
     quiet_hours: Hours | None = key("In the place of `notices.quiet_hours`.", None)
-    chat: Text = key("telegram: the chat's id.", "")
-    thread: Text = key("telegram: the topic's id.", "")
+    chat: Text = key("telegram, discord: the id of the chat (channel).", "")
+    thread: Text = key("telegram, discord: the id of the topic (thread).", "")
     url: Word = key("slack, ntfy, webhook, openclaw: the address, or `env:NAME`, `file:PATH`: it can be a secret.", "")
     token: TokenReference = key("ntfy, openclaw: what is sent as bearer token.", "")
     secret: TokenReference = key("webhook: what bodies are signed with.", "")

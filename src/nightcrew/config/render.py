@@ -53,7 +53,7 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "allow_remote": settings.webhook.allow_remote,
         },
         "notices": render_notices(settings.notices),
-        "channels": {"telegram": render_chat(settings.telegram)},
+        "channels": {"telegram": render_chat(settings.telegram), "discord": render_chat(settings.discord)},
         **_upkeep(settings.upkeep),
         "agents": {name: _agent(agent) for name, agent in settings.agents.items()},
         "projects": [_project(project) for project in settings.projects.values()],

@@ -54,6 +54,15 @@ def make_telegram(made_of: Makings) -> Channel:
     return TelegramChannel(settings, made_of.desk, clock=made_of.clock, cursor=made_of.cursor, report=made_of.report)
 
 
+def make_discord(made_of: Makings) -> Channel:
+    """The library is loaded only where it is used."""
+    from nightcrew.channels.discord import DiscordChannel, DiscordSettings
+
+    given = made_of.settings
+    settings = DiscordSettings(made_of.token, frozenset(given.users), frozenset(given.chats), given.base_url)
+    return DiscordChannel(settings, made_of.desk, clock=made_of.clock, report=made_of.report)
+
+
 class ChatPart:
     """One platform. As a speaker it passes on to the channel that runs now; there is none between two."""
 

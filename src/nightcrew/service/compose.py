@@ -37,7 +37,7 @@ from nightcrew.process import clean_environment
 from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.secret import Vault
 from nightcrew.service.adapter import load_agents
-from nightcrew.service.chat import ChatPart, make_telegram
+from nightcrew.service.chat import ChatPart, make_discord, make_telegram
 from nightcrew.service.clock import SystemClock, SystemIds
 from nightcrew.service.connection import Connections, Credentials, list_secrets, resolve_tokens, used_forges
 from nightcrew.service.dump import dump_world
@@ -158,14 +158,21 @@ async def composed(
             wanted=lambda: loop.means.settings.telegram,
             learn=vault.learn,
         )
+        discord = ChatPart(
+            "discord",
+            home,
+            make=make_discord,
+            wanted=lambda: loop.means.settings.discord,
+            learn=vault.learn,
+        )
         notices = NoticePart(
             home,
             wanted=lambda: loop.means.settings.notices,
-            speakers={telegram.name: telegram},
+            speakers={telegram.name: telegram, discord.name: discord},
             learn=vault.learn,
         )
         facade = Facade(loop, reader, render_config=render_settings, test_notices=partial(notices.test, clock=clock))
-        yield Composed(settings, means, loop, facade, ports, webhook, (telegram,), notices, tracing)
+        yield Composed(settings, means, loop, facade, ports, webhook, (telegram, discord), notices, tracing)
 
 
 async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:

@@ -137,7 +137,7 @@ class NoticePart:
                 return OpenclawNotifier(value("url"), token=value("token"), clock=clock)
             case TargetKind.EMAIL:
                 return MailNotifier(self._mail(given), clock=clock)
-            case TargetKind.TELEGRAM:
+            case TargetKind.TELEGRAM | TargetKind.DISCORD:
                 return ChatNotifier(self._speakers[given.kind.value], Place(given.value("chat"), given.value("thread")))
             case TargetKind.DESKTOP:
                 environ = load_environment()

@@ -35,7 +35,7 @@ BASE: dict[str, Any] = {
             {"to": "email", "host": "mail.example", "sender": "a@b.example", "recipients": ["me"], "digest": ["urgent"]}
         ]
     },
-    "channels": {"telegram": {"token": "file:token", "users": [7]}},
+    "channels": {"telegram": {"token": "file:token", "users": [7]}, "discord": {"token": "file:token", "users": [7]}},
 }
 _MAIL = BASE["notices"]["targets"][0]
 _HOOK = {"to": "webhook", "url": "https://hooks.example"}

@@ -341,6 +341,7 @@ class Settings:
     sandbox: SandboxKind = SandboxKind.AUTO
     webhook: WebhookSettings = WebhookSettings()
     telegram: ChatSettings = ChatSettings()
+    discord: ChatSettings = ChatSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
     notices: NoticeSettings = NoticeSettings()
     generation: int = 1

@@ -33,6 +33,7 @@ class TargetKind(Enum):
 
     DESKTOP = "desktop"
     TELEGRAM = "telegram"
+    DISCORD = "discord"
     SLACK = "slack"
     NTFY = "ntfy"
     WEBHOOK = "webhook"
