@@ -94,6 +94,19 @@ class TestInternalTasks:
             assert (await kinds(store)).count("added") == 3
             assert await store.record_internal(KEY.project, a_draft) == parse_task_key("octo/parrot#i3")
 
+    async def test_a_mark_is_there_once(self, opened):
+        async with opened() as store:
+            key = await store.record_internal(KEY.project, a_draft)
+            mark = a_draft(key)[1].mark
+
+            def same(own: TaskKey):
+                task, internal, event = a_draft(own)
+                return task, replace(internal, mark=mark), event
+
+            with pytest.raises(Conflict):
+                await store.record_internal(KEY.project, same)
+            assert await store.find_task(replace(key, number=key.number + 1)) is None
+
     async def test_a_change_is_kept_with_its_event_and_counts_as_a_write(self, opened):
         async with opened() as store:
             key = await store.record_internal(KEY.project, a_draft)
@@ -234,10 +247,10 @@ class TestCommands:
             assert await store.load_commands() == (a_command(),)
             assert await kinds(store) == ["task", "moved"]
 
-    async def test_of_no_task_is_missing(self, opened):
+    async def test_may_be_about_a_pull_request_that_is_no_task(self, opened):
         async with opened() as store:
-            with pytest.raises(Missing):
-                await store.record_command(a_command(), event=an_event())
+            await store.record_command(a_command(given=Command(Verb.REVIEW, "again")), event=an_event())
+            assert await store.load_commands() == (a_command(given=Command(Verb.REVIEW, "again")),)
 
 
 class TestTasks:

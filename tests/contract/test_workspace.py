@@ -28,6 +28,7 @@ class World(Protocol):
     def commit(self, agent: str) -> Sha: ...
     def rewind(self, sha: Sha) -> None: ...
     def tip(self, branch: str) -> str: ...
+    def open_from_a_fork(self, number: int, files: Files) -> Sha: ...
 
 
 class RealWorld:
@@ -59,6 +60,12 @@ class RealWorld:
     def tip(self, branch: str) -> str:
         return self.house.tip(branch)
 
+    def open_from_a_fork(self, number: int, files: Files) -> Sha:
+        sha = self.house.publish(files, branch="theirs")
+        git(self.house.bare, "update-ref", f"refs/pull/{number}/head", sha)
+        git(self.house.bare, "update-ref", "-d", "refs/heads/theirs")
+        return sha
+
 
 class FakeWorld:
     def __init__(self) -> None:
@@ -80,6 +87,13 @@ class FakeWorld:
 
     def tip(self, branch: str) -> str:
         return self.fake.repository(PROJECT).remote.get(branch, "")
+
+    def open_from_a_fork(self, number: int, files: Files) -> Sha:
+        sha = self.fake.publish(PROJECT, files, branch="theirs")
+        repository = self.fake.repository(PROJECT)
+        del repository.remote["theirs"]
+        repository.pulls[number] = sha
+        return sha
 
 
 @pytest.fixture(params=["git", "fake"])
@@ -116,6 +130,20 @@ async def test_a_fetch_shows_branches_as_they_were_then(world):
     await world.port.fetch(PROJECT, world.remote)
     assert await world.port.find_branch(PROJECT, "main") == second
     assert await world.port.find_branch(PROJECT, "other") is None
+
+
+async def test_the_head_of_a_pull_request_from_a_fork_is_fetched_by_its_number(world):
+    base = world.publish({"a": "1"})
+    head = world.open_from_a_fork(7, {"b": "1"})
+    await world.port.fetch(PROJECT, world.remote)
+    with pytest.raises(Missing):
+        await world.port.load_diff(PROJECT, base=base, head=head)
+    for _ in range(2):
+        await world.port.fetch(PROJECT, world.remote, pulls=(7,))
+    assert "b" in await world.port.load_diff(PROJECT, base=base, head=head)
+    assert await world.port.find_branch(PROJECT, "theirs") is None
+    await world.port.ensure_review_checkout(PROJECT, RunId("run-9"), head)
+    await world.port.remove_checkout(PROJECT, RunId("run-9"))
 
 
 async def test_a_workspace_starts_at_the_fetched_base(world):

@@ -106,6 +106,7 @@ class FakeService:
         self.config_problems: tuple[Problem, ...] = ()
         self.changes: tuple[str, ...] = ()
         self.needs_restart: tuple[str, ...] = ()
+        self.asked: list[tuple[str, str, bool]] = []
         self.paused = False
         self.draining = False
         self.wakes = 0
@@ -267,6 +268,14 @@ class FakeService:
         if task.status not in (Status.NEW, Status.ROUTED):
             raise Conflict(f"{key}: it is {task.status.value}: it has started")
         return self._say(replace(task, waived=True), kind="task.waived", words=f"{key} starts whatever it depends on")
+
+    async def claim_pull(self, pull: str) -> Answer:
+        self.asked.append(("claim", pull, False))
+        return Answer(True, f"{pull} is looked after from now on", {"task": pull})
+
+    async def review_pull(self, pull: str, *, again: bool = False) -> Answer:
+        self.asked.append(("review", pull, again))
+        return Answer(again or len(self.asked) == 1, f"{pull} is to be reviewed")
 
     async def close_task(self, key: TaskKey) -> Answer:
         task = self._change(key)

@@ -87,6 +87,8 @@ class MemoryStore:
         known = [key.number for key in self.internals if key.project == project]
         key = TaskKey(project, 1 + max(known, default=INTERNAL_FROM))
         task, internal, event = draft(key)
+        if any(known.mark == internal.mark for known in self.internals.values()):
+            raise Conflict("there is one with that mark")
         self._append(event)
         self.tasks[key], self.internals[key] = task, internal
         return key
@@ -330,7 +332,6 @@ class MemoryStore:
 
     async def record_command(self, command: SettledCommand, *, event: Event) -> None:
         self._check()
-        self._get_task(command.task)
         self._settle(command)
         self._append(event)
 

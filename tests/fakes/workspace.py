@@ -87,10 +87,11 @@ class FakeWorkspaces:
 
     # The port.
 
-    async def fetch(self, project: str, remote: Remote) -> None:
+    async def fetch(self, project: str, remote: Remote, *, pulls: tuple[int, ...] = ()) -> None:
         error = self._enter("fetch", project)
         self._import(project)
         repository = self.repository(project)
+        repository.known |= {sha for number in pulls for sha in repository.history(repository.pulls[number])}
         repository.fetched = dict(repository.remote)
         for sha in repository.fetched.values():
             repository.known |= repository.history(sha)

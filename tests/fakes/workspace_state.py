@@ -40,6 +40,8 @@ class FakeRepository:
     collected: dict[int, Sha] = field(default_factory=dict)
     checkouts: dict[str, tuple[Sha, ...]] = field(default_factory=dict)
     salvage: dict[str, Sha] = field(default_factory=dict)
+    pulls: dict[int, Sha] = field(default_factory=dict)
+    """Heads of pull requests that are on no branch here."""
 
     def history(self, sha: Sha) -> set[Sha]:
         seen: set[Sha] = set()

@@ -15,6 +15,7 @@ from nightcrew.api import (
     health,
     notice,
     project,
+    pull,
     run,
     service_status,
     task,
@@ -43,7 +44,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.service = service
     app.state.pace = pace
     app.state.closing = asyncio.Event()
-    for room in (service_status, project, task, run, event, cooldown, failure, flaky, notice, board, config):
+    for room in (service_status, project, task, pull, run, event, cooldown, failure, flaky, notice, board, config):
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

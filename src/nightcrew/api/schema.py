@@ -204,7 +204,7 @@ class BudgetBody(Body):
 class InternalBody(Body):
     """What a task is that no issue stands for."""
 
-    kind: Literal["change", "report"]
+    kind: Literal["change", "report", "review"]
     body: str
     job: str = Field(description="the job that asked for it; empty: a person")
     result: str = Field(description="what its agent found out, as Markdown")
@@ -259,6 +259,14 @@ class NewInternalTaskBody(Body):
 
 class BlockRequestBody(Body):
     why: str = Field(min_length=1, max_length=4_000)
+
+
+class ClaimPullBody(Body):
+    pull: str = Field(min_length=1, max_length=2_000, description="its address, owner/repo#7, repo#7 or 7")
+
+
+class ReviewPullBody(ClaimPullBody):
+    again: bool = False
 
 
 class CommentBody(Body):

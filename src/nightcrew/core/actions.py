@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.action.board import SyncBoard
 from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
-from nightcrew.core.action.person import AnswerCommand, NoteComplete, PassComments, SoundAlarm, TellPerson
+from nightcrew.core.action.person import AnswerCommand, AskPull, NoteComplete, PassComments, SoundAlarm, TellPerson
 from nightcrew.core.action.pull import (
     AnswerFeedback,
     FollowBase,
@@ -35,6 +35,7 @@ __all__ = [
     "AdoptIssue",
     "AnswerCommand",
     "AnswerFeedback",
+    "AskPull",
     "CheckBuild",
     "ClaimTask",
     "CloseLanded",
@@ -97,6 +98,7 @@ Action = (
     | ReleaseClaim
     | AnswerCommand
     | PassComments
+    | AskPull
     | SyncBoard
     | NoteReaction
     | AnswerFeedback

@@ -29,6 +29,13 @@ class Verb(Enum):
     AGENT = "agent"
     MODEL = "model"
     START = "start"
+    CLAIM = "claim"
+    REVIEW = "review"
+
+
+REQUESTS = frozenset({Verb.CLAIM, Verb.REVIEW})
+"""What is asked for about a pull request, whether a task has to do with it or not."""
+AGAIN = "again"
 
 
 _NEEDS_NAME = frozenset({Verb.AGENT, Verb.MODEL})
@@ -38,7 +45,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. `words` is the name for agent and model, the reason for block, empty for the others."""
+    """One command. `words` is the name for agent and model, the reason for block, `again` or nothing for review, empty
+    for the others."""
 
     verb: Verb
     words: str = ""
@@ -50,7 +58,8 @@ class Command:
 @dataclass(frozen=True, slots=True)
 class GivenCommand:
     """A command that was seen in a comment and has not been settled. `comment` is the forge's id of the comment,
-    `place` where the command stands among those of it; `by_writer` whether its author is a person with write access."""
+    `place` where the command stands among those of it; `by_writer` whether its author is a person with write access;
+    `thread` the issue or pull request that the comment is on."""
 
     command: Command
     comment: int
@@ -58,6 +67,7 @@ class GivenCommand:
     author: str
     given_at: datetime
     by_writer: Observed[bool]
+    thread: int = 0
 
 
 class Settlement(Enum):
@@ -82,6 +92,10 @@ class SettledCommand:
     settlement: Settlement
     words: str
     at: datetime
+
+    def settled(self, settlement: Settlement, words: str, *, at: datetime) -> "SettledCommand":
+        """The same command, as it came out."""
+        return replace(self, settlement=settlement, words=words, at=at)
 
     def refused(self, words: str, *, at: datetime) -> "SettledCommand":
         """The same command, refused after all."""
@@ -115,4 +129,6 @@ def _parse_line(line: str) -> Command | None:
         return Command(verb, words) if _NAME.fullmatch(words) else None
     if verb is Verb.BLOCK:
         return Command(verb, one_line(words, 500))
+    if verb is Verb.REVIEW and words == AGAIN:
+        return Command(verb, words)
     return Command(verb) if not words else None

@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     Action,
     AdoptIssue,
     AnswerCommand,
+    AskPull,
     MergePull,
     NoteComplete,
     NoteHoldup,
@@ -54,6 +55,7 @@ from nightcrew.core.step.needs_review import step_needs_review
 from nightcrew.core.step.new import step_new
 from nightcrew.core.step.queue import QueueStep, follow_queues
 from nightcrew.core.step.removed import follow_removed
+from nightcrew.core.step.requested import follow_requests, step_review
 from nightcrew.core.step.routed import step_routed
 from nightcrew.core.step.turn import turns_under_way
 
@@ -122,6 +124,7 @@ def decide(world: World) -> Decision:
         project = world.projects[name]
         beside = (
             *_intake(world, project),
+            *follow_requests(world, project),
             *_pass_comments(world, project),
             *_board(world, name),
             *sound_alarm(project),
@@ -133,7 +136,7 @@ def decide(world: World) -> Decision:
 
 def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
-    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup | QueueAction)
+    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup | AskPull | QueueAction)
 
 
 def allocate(world: World) -> Allowance:
@@ -189,7 +192,8 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
     if issue.value is None or hand is not None:
         return Stage(wait=live)
     case = Case(world, project, view, issue.value, allowance)
-    step = _within_budget(case, STEPS[view.task.status](case))
+    step_on = step_review if view.internal is not None and view.internal.is_review else STEPS[view.task.status]
+    step = _within_budget(case, step_on(case))
     if live is None:
         return step
     # A run is at work: only what may happen beside it happens now.
@@ -305,7 +309,7 @@ def _pass_comments(world: World, project: ProjectWorld) -> tuple[PassComments, .
     """Keep how far the comments were read, unless a command in them waits, or the service is about to end: what was
     read is then read again, which does no harm."""
     span = project.comments
-    if span is None or world.draining or any(view.commands for view in project.tasks):
+    if span is None or world.draining or project.requests or any(view.commands for view in project.tasks):
         return ()
     if span.kept_until is not None and span.kept_until >= span.read_until:
         return ()

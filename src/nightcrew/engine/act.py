@@ -19,6 +19,7 @@ from nightcrew.core.actions import (
     AdoptIssue,
     AnswerCommand,
     AnswerFeedback,
+    AskPull,
     CheckBuild,
     CloseLanded,
     CollectRun,
@@ -60,6 +61,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
 from nightcrew.engine.effect.answer import answer_feedback
+from nightcrew.engine.effect.ask import ask_pull
 from nightcrew.engine.effect.board import sync_board
 from nightcrew.engine.effect.build import end_build, make_build, offer_build
 from nightcrew.engine.effect.check import run_checks
@@ -143,6 +145,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await pass_comments(means, action)
         case SyncBoard():
             return await sync_board(means, action)
+        case AskPull():
+            return await ask_pull(means, action)
         case AnswerFeedback():
             return await answer_feedback(means, action)
         case RerunChecks():

@@ -15,7 +15,7 @@ from nightcrew.ports.store import Store
 async def list_boards(store: Store, settings: Settings) -> tuple[BoardStatus, ...]:
     """The boards of the projects that have one, as the store knows them."""
     values, cards = await store.load_values(BOARD), await store.load_cards()
-    tasks = {task.key: task.status for task in await store.load_tasks(include_done=True)}
+    tasks = {task.key: task.status for task in await store.load_tasks(include_done=True) if task.has_issue}
     found = []
     for slug, project in settings.projects.items():
         board = project.board
@@ -27,7 +27,7 @@ async def list_boards(store: Store, settings: Settings) -> tuple[BoardStatus, ..
         known = {card.task for card in on_it}
         lacking = [
             key for key, status in tasks.items()
-            if key.project == slug and key not in known and status is not Status.DONE and not key.is_internal
+            if key.project == slug and key not in known and status is not Status.DONE
         ]  # fmt: skip
         behind = [card for card in on_it if not card.gone and tasks.get(card.task) is not card.status]
         found.append(
@@ -61,7 +61,7 @@ async def sync_now(loop: Loop, slug: str, *, create: bool) -> Answer:
     world = loop.state.world.projects.get(slug) if loop.state.world is not None else None
     others = {view.task.key.number for view in (world.tasks if world is not None else ()) if not is_ours(view)}
     tasks = await means.ports.store.load_tasks(project=slug)
-    shown = [task.key for task in tasks if task.key.number not in others and not task.key.is_internal]
+    shown = [task.key for task in tasks if task.key.number not in others and task.has_issue]
     numbers = tuple(key.number for key in shown)
     why = "a person asked for it"
     action = SyncBoard(slug, project.board.place, numbers, why, is_look=True, again=True)

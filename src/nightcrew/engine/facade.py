@@ -32,6 +32,7 @@ from nightcrew.engine.loop import Loop
 from nightcrew.engine.measure import check_health, take_measures
 from nightcrew.engine.prune import prune
 from nightcrew.engine.reading import Reader
+from nightcrew.engine.request import ask_about
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.measure import Health, Measure
@@ -197,6 +198,12 @@ class Facade:
 
     async def start_task(self, key: TaskKey) -> Answer:
         return await self._obey(key, Command(Verb.START))
+
+    async def claim_pull(self, pull: str) -> Answer:
+        return await ask_about(self._loop, pull, Verb.CLAIM)
+
+    async def review_pull(self, pull: str, *, again: bool = False) -> Answer:
+        return await ask_about(self._loop, pull, Verb.REVIEW, again=again)
 
     async def close_task(self, key: TaskKey) -> Answer:
         await self._task(key)

@@ -207,6 +207,16 @@ class Service(Protocol):
         """Have it start although it depends on issues that are not closed as completed. Conflict once it has."""
         ...
 
+    async def claim_pull(self, pull: str) -> Answer:
+        """Look after somebody's pull request (its address, `owner/repo#7`, `repo#7` or `7`) as if it were Nightcrew's
+        own; `data` has `task`. Conflict where that cannot be done: it is closed, or in a fork."""
+        ...
+
+    async def review_pull(self, pull: str, *, again: bool = False) -> Answer:
+        """Have a pull request reviewed at its head, once unless `again`; `data` has `task`. Conflict if it is
+        closed."""
+        ...
+
     async def close_task(self, key: TaskKey) -> Answer:
         """Close the issue without merging; a run at work is ended, its work kept."""
         ...

@@ -79,7 +79,8 @@ class Store(Protocol):
         ...
 
     async def record_internal(self, project: str, draft: Draft) -> TaskKey:
-        """Insert an internal task with the next number of its project, and its event; its key."""
+        """Insert an internal task with the next number of its project, and its event; its key. Conflict if there is one
+        with its mark."""
         ...
 
     async def change_internal(
@@ -119,7 +120,8 @@ class Store(Protocol):
         ...
 
     async def record_command(self, command: SettledCommand, *, event: Event) -> None:
-        """A command that moved nothing is settled. Conflict if it was before; Missing if there is no such task."""
+        """A command that moved nothing is settled. Conflict if it was before. It may be about a pull request that is no
+        task."""
         ...
 
     async def load_commands(self, *, limit: int = 5000) -> tuple[SettledCommand, ...]:

@@ -97,8 +97,9 @@ class Workspace(Protocol):
     holds the lease; remote moved), Missing, Invalid, Denied.
     """
 
-    async def fetch(self, project: str, remote: Remote) -> None:
-        """Bring all branches of the remote into the engine's repository, which is made at first."""
+    async def fetch(self, project: str, remote: Remote, *, pulls: tuple[int, ...] = ()) -> None:
+        """Bring all branches of the remote into the engine's repository, which is made at first. With `pulls`, the
+        heads of these pull requests too, which may be in forks: with object checks on."""
         ...
 
     async def find_branch(self, project: str, branch: str) -> Sha | None:

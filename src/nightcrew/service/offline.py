@@ -173,6 +173,12 @@ class OfflineService:
     async def start_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be started")
 
+    async def claim_pull(self, pull: str) -> Answer:
+        _refuse(f"{pull} cannot be claimed")
+
+    async def review_pull(self, pull: str, *, again: bool = False) -> Answer:
+        _refuse(f"{pull} cannot be reviewed{' again' if again else ''}")
+
     async def close_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be closed")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from aiosqlite import Connection
 
-from nightcrew.core.errors import Bug, Missing
+from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import INTERNAL_FROM, TaskKey
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
@@ -27,6 +27,8 @@ async def record_internal(connection: Connection, project: str, draft: Draft) ->
     task, internal, event = draft(key)
     if (task.key, internal.key) != (key, key):
         raise Bug(f"{key} was to be recorded as {task.key}")
+    if await ask_one(connection, "SELECT 1 FROM internal_tasks WHERE mark = ?", internal.mark) is not None:
+        raise Conflict(f"there is an internal task with the mark {internal.mark!r} already")
     await tasks.record_task(connection, task, event=event)
     await insert(connection, "internal_tasks", {"project": key.project, "number": key.number, **_render(internal)})
     return key

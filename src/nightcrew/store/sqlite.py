@@ -172,11 +172,7 @@ class SqliteStore(ReactionTables, BuildRows):
     # commands
 
     async def record_command(self, command: SettledCommand, *, event: Event) -> None:
-        async def body(db: Connection) -> None:
-            await tasks.get_task(db, command.task)
-            await commands.record_command(db, command, event=event)
-
-        await self._write(body)
+        await self._write(lambda db: commands.record_command(db, command, event=event))
 
     async def load_commands(self, *, limit: int = 5000) -> tuple[SettledCommand, ...]:
         return await self._read(lambda db: commands.load_commands(db, limit=limit))

@@ -18,6 +18,8 @@ from nightcrew.ports.scm import Remote
 from nightcrew.workspaces.ref import parse_object_id
 from nightcrew.workspaces.repository import REMOTE, Repository
 
+PULLS = "refs/nightcrew/pulls/"
+"""Where heads of pull requests are kept that may be on no branch of the remote."""
 _ADDRESS = re.compile(
     r"(https?|ssh|git|file)://[^\x00-\x20\x7f]+|/[^\x00\n]*|[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\x00-\x1f]+"
 )
@@ -64,6 +66,16 @@ async def find_tip(repository: Repository, remote: Remote, branch: str, *, timeo
         if name == ref:
             return parse_object_id(sha)
     return None
+
+
+async def fetch_pull(repository: Repository, remote: Remote, number: int, *, timeout_s: float) -> None:
+    """The head of a pull request, which may be in a fork, under a ref of our own (github's `refs/pull/N/head`)."""
+    await repository.run(
+        "-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true",
+        "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=",
+        "--end-of-options", check_address(remote.url), f"+refs/pull/{number:d}/head:{PULLS}{number:d}",
+        doing=f"fetching pull request {number} of {repository.project}", env=dict(remote.env), timeout_s=timeout_s,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,12 +78,14 @@ class GitWorkspaces:
         """Further addresses that name agents. Those from before go on doing so: commits keep the address they have."""
         self._emails = tuple(dict.fromkeys((*self._emails, *emails)))
 
-    async def fetch(self, project: str, remote: Remote) -> None:
+    async def fetch(self, project: str, remote: Remote, *, pulls: tuple[int, ...] = ()) -> None:
         repository = self._find(project)
         async with self._lock(project, "fetch"):
             await repository.ensure()
             await retire_shared(repository, at=self._clock.now())
             await push.fetch_branches(repository, remote, timeout_s=self._network_timeout_s, waits_s=self._waits_s)
+            for number in pulls:
+                await push.fetch_pull(repository, remote, number, timeout_s=self._network_timeout_s)
             known, place = {"url": clean(remote.url)}, repository.folder / "remote.json"
             if find_document(place) != known:
                 replace_document(place, dict(known))

@@ -133,6 +133,28 @@ async def test_a_word_about_a_task_changes_it(tmp_path, verb, start, end):
     assert (service.runs[run].state is RunState.ENDED) == (verb in {"stop", "close"})
 
 
+async def test_a_task_is_started_whatever_it_depends_on(tmp_path):
+    service = FakeService()
+    key = service.put_task(a_task(status=Status.ROUTED))
+    async with asked(service, tmp_path) as client:
+        assert (await client.post(f"{_ONE}/start")).json()["changed"] is True
+        service.put_task(a_task(status=Status.IN_PROGRESS))
+        assert (await client.post(f"{_ONE}/start")).status_code == 409
+    assert key in service.tasks
+
+
+async def test_pull_requests_of_people(tmp_path):
+    service = FakeService()
+    async with asked(service, tmp_path) as client:
+        claimed = await client.post("/pulls/claim", json={"pull": f"{PROJECT}#7"})
+        reviewed = await client.post("/pulls/review", json={"pull": "7", "again": True})
+        empty = await client.post("/pulls/review", json={"pull": ""})
+    assert claimed.json()["data"] == {"task": f"{PROJECT}#7"}
+    assert reviewed.json()["changed"] is True
+    assert empty.status_code == 422
+    assert service.asked == [("claim", f"{PROJECT}#7", False), ("review", "7", True)]
+
+
 async def test_approving_needs_a_pull_request(tmp_path):
     service = FakeService()
     key = service.put_task(a_task())

@@ -143,6 +143,26 @@ async def test_a_word_about_a_task(tmp_path, verb, start, end):
         assert (await person.told("task", verb, "42"))["changed"] is True
 
 
+async def test_start_does_not_wait_for_others(tmp_path):
+    service = FakeService()
+    key = service.put_task(a_task(status=Status.NEW))
+    async with shell(service, tmp_path) as person:
+        assert str(key) in await person.said("task", "start", "42")
+        service.put_task(a_task(status=Status.IN_PROGRESS))
+        assert "it has started" in await person.refused("task", "start", "42")
+
+
+async def test_pull_requests_of_people_are_claimed_and_reviewed(tmp_path):
+    service = FakeService()
+    async with shell(service, tmp_path) as person:
+        assert "looked after" in await person.said("claim", "https://forge.example/acme/gears/pull/7")
+        assert (await person.told("review", "--again", "gears#7"))["changed"] is True
+        assert "review" in await person.said("review", "7")
+    assert service.asked == [
+        ("claim", "https://forge.example/acme/gears/pull/7", False), ("review", "gears#7", True), ("review", "7", False)
+    ]  # fmt: skip
+
+
 async def test_approve_says_why_it_cannot(tmp_path):
     service = FakeService()
     key = service.put_task(a_task())

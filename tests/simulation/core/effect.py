@@ -11,6 +11,7 @@ from nightcrew.core.actions import (
     AdoptIssue,
     AnswerCommand,
     AnswerFeedback,
+    AskPull,
     CheckBuild,
     CloseLanded,
     CollectRun,
@@ -91,6 +92,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _check(sim, action)
         case MergePull():
             return _merge(sim, action)
+        case AskPull():
+            raise Refuse("nobody asks about pull requests here")
         case RetargetPull():
             raise Refuse("no pull request stands on another here")
         case UpdateBranch():

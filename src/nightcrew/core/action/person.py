@@ -59,6 +59,20 @@ class NoteComplete:
 
 
 @dataclass(frozen=True, slots=True)
+class AskPull:
+    """Do what a comment asks for about a pull request (`task` names it, whether it is a task or not): look after it, or
+    review it. `command` is recorded as settled by what came of it; one that is to be ignored is only recorded."""
+
+    task: TaskKey
+    command: SettledCommand
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"ask:{self.task}:{self.command.comment}:{self.command.place}"
+
+
+@dataclass(frozen=True, slots=True)
 class PassComments:
     """Keep until when the comments of a project were read and every command in them settled."""
 

@@ -14,10 +14,11 @@ OWNER = "nightcrew"
 
 class TaskKind(Enum):
     """`change` ends as a merged pull request. `report` ends with what its agent wrote, if it changed
-    nothing."""
+    nothing. `review` is the review of somebody's pull request, and ends with that."""
 
     CHANGE = "change"
     REPORT = "report"
+    REVIEW = "review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ class InternalTask:
             created_at=task.created_at,
             updated_at=task.updated_at,
         )
+
+    @property
+    def is_review(self) -> bool:
+        return self.kind is TaskKind.REVIEW
 
     @property
     def is_report(self) -> bool:

@@ -84,6 +84,16 @@ class Task:
     done_after: str = ""
 
     @property
+    def is_claimed(self) -> bool:
+        """Whether it is somebody's pull request that Nightcrew looks after: issues and pull requests share numbers."""
+        return self.pull == self.key.number
+
+    @property
+    def has_issue(self) -> bool:
+        """Whether an issue stands for it: not for an internal task, nor for a pull request that was claimed."""
+        return not (self.key.is_internal or self.is_claimed)
+
+    @property
     def passed_over(self) -> tuple[Status, ...]:
         """What a move away from here goes over, with the moves before it that are not finished."""
         return tuple(dict.fromkeys((*self.moving_over, self.status)))

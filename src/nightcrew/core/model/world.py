@@ -137,6 +137,8 @@ class ProjectWorld:
     comments: CommentSpan | None = None
     short: Wait | None = None
     is_removed: bool = False
+    requests: tuple[GivenCommand, ...] = ()
+    """What comments ask for about pull requests, oldest first."""
     board: BoardView | None = None
     builds: tuple[BuildView, ...] = ()
     alarm: str = ""

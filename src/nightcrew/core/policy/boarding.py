@@ -74,7 +74,7 @@ def status_of(settings: BoardSettings, names: Sequence[str], column: str) -> Sta
 
 def is_ours(view: TaskView) -> bool:
     """Whether it has an issue that can be shown, and no other machine has it, for all that is known."""
-    if view.task.key.is_internal:
+    if not view.task.has_issue:
         return False
     return isinstance(view.claim, Known) and view.claim.value.hold is not Hold.ELSEWHERE
 

@@ -34,7 +34,9 @@ def follow_command(world: World, view: TaskView, issue: Issue) -> Answer | None:
 
 
 def unblock_target(task: Task) -> Status:
-    """Where a blocked task goes on."""
+    """Where a blocked task goes on. A pull request that was claimed has its work already."""
+    if task.is_claimed and task.route is None:
+        return Status.NEEDS_REVIEW
     if task.block is not None and task.block.code in _REVIEW_BLOCKS and task.pull is not None:
         return Status.NEEDS_REVIEW
     return Status.ROUTED if task.route is not None else Status.NEW
@@ -45,10 +47,8 @@ def answer_command(
 ) -> MoveStatus | FinishTask | tuple[Settlement, str, str]:
     """What a command comes to: a move, or how it is settled without one, in words, with the label to put on."""
     match command.verb:
-        case Verb.RETRY if task.status is Status.NEW:
-            return Settlement.DONE, "it is new already", ""
         case Verb.RETRY:
-            return _move(task, Status.NEW, f"{who} asked to start anew")
+            return _retry(task, who)
         case Verb.BLOCK | Verb.STOP if task.status in (Status.BLOCKED, Status.DONE):
             return Settlement.DONE, f"it is {task.status.value} already", ""
         case Verb.BLOCK:
@@ -62,6 +62,8 @@ def answer_command(
             return _move(task, unblock_target(task), f"{who} unblocked it", waive=_is_held(task))
         case Verb.START:
             return _start(task, who)
+        case Verb.CLAIM | Verb.REVIEW:
+            return Settlement.REFUSED, "that is asked for on a pull request", ""
         case Verb.CLOSE:
             return FinishTask(task.key, task.status, merged=False, why=f"{who} closed it")
         case Verb.AGENT:
@@ -104,6 +106,14 @@ def _choose(kind: str, name: str) -> tuple[Settlement, str, str]:
     if len(label) > LABEL_LENGTH:
         return Settlement.REFUSED, f"the label {label} would be too long for the forge", ""
     return Settlement.DONE, f"the label {label} is set; it holds from the next run on", label
+
+
+def _retry(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:
+    """From the beginning: for a pull request that was claimed that is its review."""
+    target = Status.NEEDS_REVIEW if task.is_claimed else Status.NEW
+    if task.status is target:
+        return Settlement.DONE, "it is to be reviewed already" if task.is_claimed else "it is new already", ""
+    return _move(task, target, f"{who} asked to start anew")
 
 
 def _start(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:

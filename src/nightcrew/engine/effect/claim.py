@@ -11,6 +11,7 @@ from nightcrew.core.actions import (
     Action,
     ActionOutcome,
     AdoptIssue,
+    AskPull,
     CheckBuild,
     CollectRun,
     Done,
@@ -49,7 +50,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
     match action:
         case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
             return ""
-        case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete():
+        case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete() | AskPull():
             return ""
         case MakeBuild() | OfferBuild() | CheckBuild() | EndBuild() | LandBuild():
             return ""  # about no task; a landing asks for the claim of each of its members

@@ -4,6 +4,7 @@ lost, and the task done."""
 from dataclasses import replace
 
 from nightcrew.core.actions import ActionOutcome, Done, FinishTask, Refused
+from nightcrew.core.branch import PREFIX
 from nightcrew.core.errors import Missing
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.notice import Notice, Priority
@@ -101,7 +102,7 @@ async def _close_issue(means: Means, task: Task) -> None:
 
 async def _remove_branch(means: Means, task: Task, *, merged: bool) -> None:
     """Only Nightcrew's own branch, only when it holds nothing but what was merged."""
-    if not merged or task.pull is None or not task.branch:
+    if not merged or task.pull is None or not task.branch.startswith(PREFIX):
         return
     scm, key = means.forge(task.key).scm, task.key
     pull: Pull = await scm.fetch_pull(key.project, task.pull)

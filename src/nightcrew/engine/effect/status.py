@@ -132,7 +132,7 @@ async def _reset(means: Means, task: Task) -> Change:
             stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now, updates=0, conflicts=0, conflict=None,
             holdups=(),
         )  # fmt: skip
-        if pull is not None and pull.is_open:
+        if pull is not None and (pull.is_open or stored.is_claimed):
             # One that a person sent elsewhere stands on nothing any more.
             stack = stored.stack if pull.base_ref == stored.base_ref else None
             return replace(fresh, base_ref=pull.base_ref, stack=stack)

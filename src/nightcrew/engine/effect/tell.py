@@ -6,7 +6,7 @@ from nightcrew.core.actions import ActionOutcome, Done, TellPerson
 from nightcrew.core.errors import Missing, OutcomeUnknown
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.render import MARK
-from nightcrew.core.words import is_landed, is_reaction
+from nightcrew.core.words import is_landed, is_reaction, is_reply
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.journal import look_for
 
@@ -17,7 +17,7 @@ async def tell_person(means: Means, action: TellPerson) -> ActionOutcome:
     """Edit the comment in place; write it if it is not there (any more)."""
     task = await means.task(action.task)
     comment_id = await _keep(means, action.task, action.task.number, task.comment_id, action.words)
-    if task.pull is not None:
+    if task.pull is not None and not task.is_claimed:
         await _note_on_pull(means, action, task.pull)
     await means.ports.store.update_task(
         action.task, lambda stored: replace(stored, comment_id=comment_id, told=action.words)
@@ -74,4 +74,4 @@ async def _find(means: Means, key: TaskKey, number: int) -> int | None:
 
 
 def _is_kept(body: str) -> bool:
-    return body.startswith(MARK) and not is_reaction(body) and not is_landed(body)
+    return body.startswith(MARK) and not (is_reaction(body) or is_landed(body) or is_reply(body))

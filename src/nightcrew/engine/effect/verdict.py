@@ -26,13 +26,15 @@ async def post_verdict(means: Means, action: PostVerdict) -> ActionOutcome:
     if pull.head_sha != verdict.head_sha:
         return Refused("the head has moved: the verdict is void")
     review_id = await _find(means, action, verdict) or await _post(means, action, verdict)
-    status = _status(verdict)
-    await means.journal.effect(
-        "status.post",
-        subject(action.task, action.run),
-        lambda: scm.post_status(action.task.project, verdict.head_sha, status),
-        detail=REVIEW_CONTEXT,
-    )
+    internal = await means.ports.store.find_internal(action.task)
+    if internal is None or not internal.is_review:  # a review alone is an opinion, and no check of theirs
+        status = _status(verdict)
+        await means.journal.effect(
+            "status.post",
+            subject(action.task, action.run),
+            lambda: scm.post_status(action.task.project, verdict.head_sha, status),
+            detail=REVIEW_CONTEXT,
+        )
     event = means.event("verdict.posted", f"review {review_id}", task=action.task, run=action.run)
     await means.ports.store.mark_verdict_posted(action.run, head_sha=verdict.head_sha, review_id=review_id, event=event)
     return Done()

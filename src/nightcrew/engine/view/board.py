@@ -66,7 +66,7 @@ def board_view(settings: ProjectSettings, records: Records) -> BoardView | None:
     finished = tuple(
         task.key.number
         for task in records.tasks.values()
-        if task.key.project == settings.slug and task.status is Status.DONE and not task.key.is_internal and lacks(task)
+        if task.key.project == settings.slug and task.status is Status.DONE and task.has_issue and lacks(task)
     )
     return BoardView(cards, finished, parse_moment(facts.looked_at), bool(facts.problem))
 

@@ -2,10 +2,10 @@
 when it is first seen. What is edited afterwards is not read again: who edited it cannot be told."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from nightcrew.core.command import Command, GivenCommand, SettledCommand, parse_commands
+from nightcrew.core.command import REQUESTS, Command, GivenCommand, SettledCommand, parse_commands
 from nightcrew.core.errors import PortError
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.issue import Comment
@@ -123,21 +123,28 @@ class CommentView:
         if not self.memory.waiting:
             return ()
         found = [
-            GivenCommand(
-                command,
-                comment.id,
-                place,
-                comment.author,
-                comment.created_at,
-                self.memory.writers.get(comment.id, Unknown("not asked yet")),
-            )
+            self._given(comment, place, command)
             for (_, place), (comment, command) in self.memory.waiting.items()
             if comment.thread in (task.key.number, task.pull)
             and comment.id != task.comment_id
+            and command.verb not in REQUESTS
             and (task.adopted_at is None or comment.created_at >= task.adopted_at)
             and (self._project, comment.id, place) not in settled
         ]
         return tuple(sorted(found, key=lambda given: (given.given_at, given.comment, given.place)))
+
+    def requests(self, settled: Settled) -> tuple[GivenCommand, ...]:
+        """What is asked for about pull requests and not settled, in the order in which it was asked for."""
+        found = [
+            replace(self._given(comment, place, command), thread=comment.thread)
+            for (_, place), (comment, command) in self.memory.waiting.items()
+            if command.verb in REQUESTS and (self._project, comment.id, place) not in settled
+        ]
+        return tuple(sorted(found, key=lambda given: (given.given_at, given.comment, given.place)))
+
+    def _given(self, comment: Comment, place: int, command: Command) -> GivenCommand:
+        by_writer = self.memory.writers.get(comment.id, Unknown("not asked yet"))
+        return GivenCommand(command, comment.id, place, comment.author, comment.created_at, by_writer)
 
     def span(self, kept: str | None) -> CommentSpan | None:
         """Until when comments were read; None while they cannot be."""

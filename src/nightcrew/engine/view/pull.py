@@ -241,8 +241,9 @@ class PullReader:
         try:
             found = await self._find_fork(pull)
         except Missing:
-            # Somebody else pushed: those commits are not here yet.
-            await self._workspace.fetch(self._project, await self._scm.fetch_remote(self._project))
+            # Somebody else pushed: those commits are not here yet. Those of a fork are on no branch of this one.
+            remote = await self._scm.fetch_remote(self._project)
+            await self._workspace.fetch(self._project, remote, pulls=(pull.number,) if pull.is_fork else ())
             found = await self._find_fork(pull)
         if found is None:
             raise Missing(f"{pull.head_ref} and {pull.base_ref} have no common commit")

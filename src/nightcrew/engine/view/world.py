@@ -74,6 +74,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         told_complete_at=_time(records.values.get(f"{COMPLETE}.{slug}", "")),
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
+        requests=memory.comments.requests(records.commands),
         alarm=records.values.get(f"{ALARM}.{slug}", ""),
         builds=open_builds(memory, records),
     )
@@ -108,7 +109,7 @@ def _internal(
             runs=records.runs.get(key, ()),
             live=live.get(key, ()),
             verdicts=records.verdicts.get(key, ()),
-            commands=_commands(memory, task, records, Known(NO_CLAIMS)),
+            commands=() if internal.is_review else _commands(memory, task, records, Known(NO_CLAIMS)),
             last_command=records.last_commands.get(key),
             reactions=records.reactions.get(key, ()),
             delivered=records.delivered.get(key, frozenset()),
