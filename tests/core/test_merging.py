@@ -124,7 +124,6 @@ ROWS = (
        parts={**required(approvals=1), **reviews(a_review("ghost"))}),
     no("approval dismissed", merging.has_required_approvals, "approvals",
        parts={**required(approvals=1), **reviews(a_review(), a_review(state=ReviewState.DISMISSED))}),
-    no("merge queue", merging.needs_no_queue, "queue", parts=required(queue=True)),
     no("method switched off", merging.has_allowed_method, "method", parts=methods(MergeMethod.MERGE)),
     no("nor the one to fall back on", merging.has_allowed_method, "method",
        parts=methods(MergeMethod.MERGE), merge={"fallback": (MergeMethod.REBASE,)}),
@@ -213,7 +212,6 @@ def test_the_gate_asks_exactly_these():
         "has_green_checks",
         "has_no_objection",
         "has_required_approvals",
-        "needs_no_queue",
         "has_allowed_method",
         "has_signatures",
         "is_not_draft",
@@ -230,7 +228,7 @@ def test_the_gate_asks_exactly_these():
 @pytest.mark.parametrize(
     ("part", "codes"),
     [
-        ("required", {"checks", "approvals", "queue", "method", "signatures"}),
+        ("required", {"checks", "approvals", "method", "signatures"}),
         ("reviews", {"objection", "approvals"}),
     ],
 )

@@ -16,6 +16,7 @@ from nightcrew.core.model.pull import (
     Check,
     CheckState,
     Comparison,
+    ForgeEntry,
     MergeAnswer,
     Merged,
     MergeRefused,
@@ -351,6 +352,25 @@ class FakeForge(ForgeState):
             thread.pull = replace(pull, is_open=False, is_merged=True, merge_commit_sha=merged)
             self._touch(thread, is_open=False)
             return Merged(merged)
+
+    async def find_queue_entry(self, project: str, number: int) -> ForgeEntry | None:
+        with self._call("find_queue_entry", project):
+            self._pull_thread(project, number)
+            queue = self._project(project).queue
+            self.drop_moved(project)
+            return ForgeEntry(list(queue).index(number) + 1, "AWAITING_CHECKS") if number in queue else None
+
+    async def enqueue_pull(self, project: str, number: int, *, sha: Sha) -> None:
+        with self._call("enqueue_pull", project):
+            repo = self._project(project)
+            pull = self._seen(repo, self._pull_thread(project, number))
+            if not pull.is_open or pull.head_sha != sha or number in repo.queue:
+                raise Invalid("Pull request cannot be enqueued")
+            repo.queue[number] = sha
+
+    async def dequeue_pull(self, project: str, number: int) -> None:
+        with self._call("dequeue_pull", project):
+            self._project(project).queue.pop(number, None)
 
     async def find_branch(self, project: str, branch: str) -> Sha | None:
         with self._call("find_branch", project):

@@ -68,6 +68,8 @@ class Project:
     required: dict[str, Required] = field(default_factory=dict)
     permissions: dict[str, Permission] = field(default_factory=dict)
     next_number: int = 1
+    queue: dict[int, Sha] = field(default_factory=dict)
+    """The forge's own merge queue: pull requests, each at the head at which it was put in."""
 
     def ancestors(self, sha: Sha) -> frozenset[Sha]:
         """The commit and all before it."""
@@ -113,6 +115,25 @@ class ForgeState:
         before = project.branches.get(branch) or project.branches.get(start or project.repository.default_branch)
         project.branches[branch] = self._commit(project, (before,) if before else (), paths)
         return project.branches[branch]
+
+    def drop_moved(self, slug: str) -> None:
+        """A push takes a pull request out of the forge's queue."""
+        project = self.projects[slug]
+        seen = {number: self._seen(project, self.thread(slug, number)).head_sha for number in project.queue}
+        project.queue = {number: sha for number, sha in project.queue.items() if seen[number] == sha}
+
+    def merge_first(self, slug: str) -> None:
+        """The forge's queue has tested its first, and merges it."""
+        self.drop_moved(slug)
+        project = self.projects[slug]
+        number = next(iter(project.queue))
+        head = project.queue.pop(number)
+        thread = self.thread(slug, number)
+        pull = self._seen(project, thread)
+        merged = self._commit(project, (project.branches[pull.base_ref], head), ())
+        project.branches[pull.base_ref] = merged
+        thread.pull = replace(pull, is_open=False, is_merged=True, merge_commit_sha=merged)
+        self._touch(thread, is_open=False)
 
     def note_push(self, slug: str, branch: str) -> None:
         """A branch was moved by git: open pull requests into it whose head it contains now are merged."""

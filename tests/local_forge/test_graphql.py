@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from graphql import parse
 
-from nightcrew.forges.github import probe, thread
+from nightcrew.forges.github import merge_queue, probe, thread
 from nightcrew.forges.local.graphql.cost import Cost, compute_cost
 from nightcrew.forges.local.graphql.schema import check_query, load_schema
 from nightcrew.forges.local.limit import LimitPolicy
@@ -33,6 +33,9 @@ def test_our_queries_fit_the_schema():
         thread.MORE,
         thread.REPLY,
         thread.RESOLVE,
+        merge_queue.FIND,
+        merge_queue.ENQUEUE,
+        merge_queue.DEQUEUE,
     ):
         document, wrong = check_query(query)
         assert document is not None, wrong

@@ -37,6 +37,7 @@ STACKED = {"branch.update": 1, "pull.retarget": 1}
 QUEUED = {
     "queue.push": 1, "queue.land": 1, "queue.drop": 1, "pull.close": 1, "status.post": 4, "comment.create": 2,
 }  # fmt: skip
+ENQUEUED = {"queue.enqueue": 2, "queue.dequeue": 1}
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
 SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
@@ -200,6 +201,43 @@ async def tell_queued(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_enqueued(moments: Sequence[Moment] = ()) -> list[str]:
+    """The rules demand the forge's own merge queue; a label takes it out again, and then it lands there."""
+    async with staged() as stage:
+        stage.forge.add_rules("octo/demo", "queue", kinds=("merge_queue",))
+        stage.forge.add_ruleset("octo/demo", "checks", contexts=("ci",))
+        stage.play("Find the answer", [attempt({"answer.txt": "42\n"})], [APPROVE])
+        number = await stage.file_issue("Find the answer")
+        stage.start(die_at=moments)
+        posted = "SELECT 1 FROM verdicts WHERE posted = 1"
+        kills = await keep_alive(stage, lambda: stage.rows(posted))
+        (pull,) = await stage.pulls()
+        await _say_ci(stage, pull["head"]["sha"])
+        group = "refs/heads/gh-readonly-queue/"
+        kills += await keep_alive(stage, lambda: stage.git("for-each-ref", group))
+        labels = f"/issues/{pull['number']}/labels"
+        assert (await stage.bob.post(labels, json={"labels": ["hold"]})).status_code == 200
+        kills += await keep_alive(stage, lambda: not stage.git("for-each-ref", group))
+        assert (await stage.bob.delete(f"{labels}/hold")).status_code == 200
+        kills += await keep_alive(stage, lambda: stage.git("for-each-ref", group))
+        built = stage.git("for-each-ref", "--format=%(objectname)", group)
+        await _say_ci(stage, built)
+        kills += await keep_alive(stage, lambda: is_done(stage, number))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        assert stage.git("rev-parse", "main") == built, "exactly what the queue tested"
+        (task,) = stage.rows("SELECT * FROM tasks")
+        assert task["merge_sha"] == built, "proven on the base"
+        _look_at_runs(stage, {"author": 1, "reviewer": 1})
+        assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+        return stage.effects()
+
+
+async def _say_ci(stage: Stage, sha: str) -> None:
+    answer = await stage.bob.post(f"/statuses/{sha}", json={"context": "ci", "state": "success"})
+    assert answer.status_code == 201, answer.text
+
+
 async def tell_closed(moments: Sequence[Moment] = ()) -> list[str]:
     """A task that is filed through the service, and set to done by hand while its author works."""
     async with staged() as stage:
@@ -345,6 +383,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "merged": (tell_merged, MERGED),
     "updated": (tell_updated, UPDATED),
     "queued": (tell_queued, QUEUED),
+    "enqueued": (tell_enqueued, ENQUEUED),
     "closed": (tell_closed, CLOSED),
     "answered": (tell_answered, ANSWERED),
     "flaky": (tell_flaky, FLAKY),
@@ -371,6 +410,7 @@ def test_every_kind_of_effect_has_its_kills():
         ("merged", 2),
         ("updated", None),
         ("queued", None),
+        ("enqueued", None),
         ("closed", None),
         ("answered", None),
         ("flaky", None),

@@ -24,7 +24,16 @@ from nightcrew.core.action.pull import (
     SettleReruns,
     UpdateBranch,
 )
-from nightcrew.core.action.queue import CheckBuild, CloseLanded, EndBuild, LandBuild, MakeBuild, OfferBuild
+from nightcrew.core.action.queue import (
+    CheckBuild,
+    CloseLanded,
+    DequeuePull,
+    EndBuild,
+    EnqueuePull,
+    LandBuild,
+    MakeBuild,
+    OfferBuild,
+)
 from nightcrew.core.action.run import CollectRun, NoteRun, ResumeStart, StartRun, StopRun
 from nightcrew.core.action.status import AcceptPerson, AdoptIssue, FinishTask, MoveStatus, RecordRoute, SettleLabels
 
@@ -40,8 +49,10 @@ __all__ = [
     "ClaimTask",
     "CloseLanded",
     "CollectRun",
+    "DequeuePull",
     "Done",
     "EndBuild",
+    "EnqueuePull",
     "FinishTask",
     "FollowBase",
     "LandBuild",
@@ -115,6 +126,8 @@ Action = (
     | LandBuild
     | EndBuild
     | CloseLanded
+    | EnqueuePull
+    | DequeuePull
 )
 
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import assert_never
 
 from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
+from nightcrew.core.action.queue import QueueAction
 from nightcrew.core.actions import (
     AcceptPerson,
     Action,
@@ -23,8 +24,10 @@ from nightcrew.core.actions import (
     CheckBuild,
     CloseLanded,
     CollectRun,
+    DequeuePull,
     Done,
     EndBuild,
+    EnqueuePull,
     FinishTask,
     FollowBase,
     LandBuild,
@@ -70,6 +73,7 @@ from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim
 from nightcrew.engine.effect.collect import collect_run, stop_run
 from nightcrew.engine.effect.command import answer_command, pass_comments
 from nightcrew.engine.effect.finish import finish_task
+from nightcrew.engine.effect.forge_queue import dequeue_pull, enqueue_pull
 from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
 from nightcrew.engine.effect.land import close_landed, land_build
 from nightcrew.engine.effect.means import Means
@@ -165,6 +169,21 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await follow_base(means, action)
         case SoundAlarm():
             return await sound_alarm(means, action)
+        case MakeBuild() | OfferBuild() | CheckBuild() | LandBuild() | EndBuild():
+            return await _perform_queued(means, action)
+        case CloseLanded():
+            return await close_landed(means, action)
+        case EnqueuePull():
+            return await enqueue_pull(means, action)
+        case DequeuePull():
+            return await dequeue_pull(means, action)
+        case _:
+            assert_never(action)
+
+
+async def _perform_queued(means: Means, action: QueueAction) -> ActionOutcome:
+    """Those about the merge queue of a base."""
+    match action:
         case MakeBuild():
             return await make_build(means, action)
         case OfferBuild():
@@ -175,8 +194,6 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await land_build(means, action)
         case EndBuild():
             return await end_build(means, action)
-        case CloseLanded():
-            return await close_landed(means, action)
         case _:
             assert_never(action)
 

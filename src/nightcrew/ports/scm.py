@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
+from nightcrew.core.model.pull import Check, Comparison, ForgeEntry, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import MergeMethod
@@ -165,6 +165,20 @@ class Scm(Protocol):
     ) -> MergeAnswer:
         """Merge, pinned to `sha`. Every refusal but for want of rights (Denied) is an answer, its kind told.
         OutcomeUnknown after a lost answer: read the pull request back."""
+        ...
+
+    async def find_queue_entry(self, project: str, number: int) -> ForgeEntry | None:
+        """The place of a pull request in the forge's own merge queue; None if it is not in it. Asked for anew each
+        time, at one point of GraphQL's own limit. Denied where the forge has no such queue."""
+        ...
+
+    async def enqueue_pull(self, project: str, number: int, *, sha: Sha) -> None:
+        """Put it into the forge's merge queue, pinned to `sha`; a push takes it out. Invalid where the forge refuses.
+        After OutcomeUnknown look at find_queue_entry."""
+        ...
+
+    async def dequeue_pull(self, project: str, number: int) -> None:
+        """Take it out of the forge's merge queue. Idempotent: fine if it is not in it."""
         ...
 
     async def find_branch(self, project: str, branch: str) -> Sha | None:

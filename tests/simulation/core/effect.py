@@ -15,7 +15,9 @@ from nightcrew.core.actions import (
     CheckBuild,
     CloseLanded,
     CollectRun,
+    DequeuePull,
     EndBuild,
+    EnqueuePull,
     FinishTask,
     FollowBase,
     LandBuild,
@@ -140,6 +142,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return end_build(sim, action)
         case CloseLanded():
             return close_landed(sim, action)
+        case EnqueuePull() | DequeuePull():
+            raise AssertionError("no forge has a queue of its own here")
 
 
 def advance(sim: Simulated, key: str) -> bool:

@@ -24,8 +24,8 @@ TIMED = frozenset({"cooling", "forge_limit", "queue_landed", "rerun_waits", "rer
 SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
-        "dependencies_unknown", "depends", "disk_full", "draining", "gate_waits", "issue_unknown", "merge_turn",
-        "parent_unknown", "pull_unknown", "queue_testing", "queued",
+        "dependencies_unknown", "depends", "disk_full", "draining", "forge_queue", "gate_waits", "issue_unknown",
+        "merge_turn", "parent_unknown", "pull_unknown", "queue_testing", "queued",
         "session_unknown", "slot", "update_turn", "vouch_unknown",
     }
 )  # fmt: skip

@@ -110,5 +110,32 @@ class CloseLanded:
         return f"close_landed:{self.task}:{self.head_sha}"
 
 
+@dataclass(frozen=True, slots=True)
+class EnqueuePull:
+    """Put a pull request into the forge's own merge queue, pinned to `head_sha`. The evidence is the gate."""
+
+    task: TaskKey
+    pull: int
+    head_sha: Sha
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"enqueue:{self.task}:{self.head_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class DequeuePull:
+    """Take a pull request out of the forge's own merge queue: it may not be merged any more as it is."""
+
+    task: TaskKey
+    pull: int
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"dequeue:{self.task}:{self.pull}"
+
+
 QueueAction = MakeBuild | OfferBuild | CheckBuild | LandBuild | EndBuild
 """Those about a base. There is never more than one of them at a time for it, but that checks run beside others."""

@@ -10,19 +10,21 @@ from nightcrew.core.ids import Sha
 
 class HoldupKind(Enum):
     """`refused`: by the forge, when it was asked to merge; `checks`: they pend, or have not reported; `mergeable`: the
-    forge does not know; `base_red`: its checks failed as those of the base do."""
+    forge does not know; `base_red`: its checks failed as those of the base do; `enqueued`: it was put into the forge's
+    own merge queue."""
 
     REFUSED = "refused"
     CHECKS = "checks"
     MERGEABLE = "mergeable"
     BASE_RED = "base_red"
+    ENQUEUED = "enqueued"
 
 
 @dataclass(frozen=True, slots=True)
 class Holdup:
-    """One thing that holds up one head of a pull request. `count` is how often the merge was refused for it, the last
-    time at `last_at`; `reason` is a stable word for what it is (of a refusal, its kind), `words` are the forge's own;
-    `seen` is a print of what was seen of the pull request then."""
+    """One thing that holds up one head of a pull request. `count` is how often that was (the merge refused, or it put
+    in), the last time at `last_at`; `reason` is a stable word for what it is (of a refusal, its kind), `words` are the
+    forge's own; `seen` is a print of what was seen of the pull request then."""
 
     pull: int
     head_sha: Sha

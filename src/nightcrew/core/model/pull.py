@@ -138,6 +138,14 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgeEntry:
+    """The place of a pull request in the forge's own merge queue, from 1, and its state in the forge's words."""
+
+    position: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
 class PullView:
     """One pull request as observed in one pass, every part for the head SHA of `pull`. `paths`: files it changes
     (old and new names of renames). `author_agents`: agents that wrote what is
@@ -162,6 +170,8 @@ class PullView:
     looked for where it was closed, or goes to another base."""
     base_checks: Observed[tuple[Check, ...]] = Known(())
     """Those of `base_sha`; only looked for where a check of the head failed."""
+    forge_entry: Observed[ForgeEntry | None] = Known(None)
+    """Only looked for where the branch's rules demand the forge's own merge queue."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nightcrew.core.ids import Sha
-from nightcrew.core.known import Unknown
+from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.pull import Check, PullView, Review, ReviewState
 from nightcrew.core.model.report import Decision
@@ -122,8 +122,8 @@ def has_allowed_method(view: GateView) -> Term:
     if isinstance(view.pull.required, Unknown):
         return unknown("method", "which ways of merging are allowed is not known")
     left = view.pull.required.value.methods
-    if choose_method(view.project, left) is not None:
-        return yes("method")
+    if choose_method(view.project, left) is not None or demands_queue(view.pull):
+        return yes("method")  # the forge's queue has a way of its own
     wanted, names = view.project.merge.method.value, ", ".join(sorted(method.value for method in left))
     return no("method", f"merge.method is {wanted}, and {view.pull.pull.base_ref} allows only {names or 'no way'}")
 
@@ -148,13 +148,9 @@ def has_signatures(view: GateView) -> Term:
     return no("signatures", f"the branch's rules demand signed commits, and {count} of it bear no signature")
 
 
-def needs_no_queue(view: GateView) -> Term:
-    """The branch is merged directly, not through a merge queue."""
-    if isinstance(view.pull.required, Unknown):
-        return unknown("queue", "whether a merge queue is demanded is not known")
-    if view.pull.required.value.merge_queue:
-        return no("queue", "the branch's rules demand the forge's merge queue, which a person has to use")
-    return yes("queue")
+def demands_queue(pull: PullView) -> bool:
+    """The branch is merged through the forge's own merge queue, and in no other way."""
+    return isinstance(pull.required, Known) and pull.required.value.merge_queue
 
 
 def is_not_draft(view: GateView) -> Term:
@@ -181,6 +177,8 @@ def is_mergeable(view: GateView) -> Term:
             return yes("mergeable")
         case "draft":
             return yes("mergeable")  # is_not_draft answers that
+        case "blocked" | "behind" if demands_queue(view.pull):
+            return yes("mergeable")  # the forge's queue keeps its rules itself
         case "blocked":
             return no("mergeable", "the branch's rules do not allow the merge yet")
         case "behind" if view.project.merge.strategy is MergeStrategy.QUEUE:
@@ -193,7 +191,7 @@ def is_mergeable(view: GateView) -> Term:
 
 def has_the_base(view: GateView) -> Term:
     """Under `merge.strategy: update`, its head contains the base as it is now."""
-    if view.project.merge.strategy is not MergeStrategy.UPDATE:
+    if view.project.merge.strategy is not MergeStrategy.UPDATE or demands_queue(view.pull):
         return yes("behind")
     if isinstance(view.pull.has_base, Unknown):
         return unknown("behind", f"whether it is up to date is not known ({view.pull.has_base.why})")
@@ -250,7 +248,6 @@ TERMS: tuple[Callable[[GateView], Term], ...] = (
     has_green_checks,
     has_no_objection,
     has_required_approvals,
-    needs_no_queue,
     has_allowed_method,
     has_signatures,
     is_not_draft,

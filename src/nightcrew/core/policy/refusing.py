@@ -23,7 +23,7 @@ _ADVICE = {
     RefusalKind.REVIEW: "It waits for a person's approval on the pull request, and merges by itself after it.",
     RefusalKind.CHECKS: "It merges by itself once the forge is content with its checks.",
     RefusalKind.METHOD: "Set merge.method, or merge.fallback, to a way that the repository allows.",
-    RefusalKind.QUEUE: "The repository merges through its queue only: see merge.strategy.",
+    RefusalKind.QUEUE: "It is merged through the forge's queue once that is seen in the rules of the branch.",
     RefusalKind.SIGNATURE: "The branch's rules demand signed commits: see git.sign.",
     RefusalKind.DENIED: "Give Nightcrew's account the right to merge there.",
 }

@@ -12,7 +12,7 @@ from nightcrew.core.model.settings import MergeStrategy
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.checking import is_unpaid
-from nightcrew.core.policy.merging import Gate, GateView, evaluate
+from nightcrew.core.policy.merging import Gate, GateView, demands_queue, evaluate
 from nightcrew.core.policy.refusing import follow_refusal
 from nightcrew.core.policy.rerunning import describe_reruns, reruns_of
 from nightcrew.core.policy.reviewing import out_of_cycles
@@ -21,6 +21,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, move
 from nightcrew.core.step.base import update_for_conflict, update_for_merge
 from nightcrew.core.step.feedback import follow_failed_checks, follow_feedback, follow_objection, told
+from nightcrew.core.step.forge_queue import follow_forge_queue, stay_out
 from nightcrew.core.step.holdup import follow_holdup, follow_red_base
 from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
@@ -38,8 +39,10 @@ _READY = Wait(
 def step_in_review(case: Case) -> Stage:
     """The step after the review of the head."""
     pull = open_pull(case)
-    if isinstance(pull, Stage):
-        return pull
+    return pull if isinstance(pull, Stage) else stay_out(case, pull, _step(case, pull))
+
+
+def _step(case: Case, pull: PullView) -> Stage:
     checks = own_checks(case, pull)
     verdict = standing_verdict(case, pull)
     wants_changes = verdict is not None and verdict.decision is Decision.REQUEST_CHANGES
@@ -104,7 +107,11 @@ def _at_shut_gate(case: Case, pull: PullView, gate: Gate) -> Stage:
     if held.wait is None:
         return held
     step = follow_objection(case, pull, gate, held.wait)
-    keeps = case.settings.merge.strategy is MergeStrategy.QUEUE and held.wait.code == "gate_waits"
+    keeps = (
+        case.settings.merge.strategy is MergeStrategy.QUEUE
+        and not demands_queue(pull)
+        and held.wait.code == "gate_waits"
+    )
     entry = enter(case, pull, is_ready=False) if keeps else None
     return replace(step, actions=(*held.actions, *step.actions), entry=entry)
 
@@ -113,6 +120,8 @@ def _merge(case: Case, pull: PullView, verdict: Verdict) -> Stage:
     """Everything holds: merge it, unless that is a person's here, or the forge has refused it."""
     if _is_only_told(case, pull):
         return told(case, pull, ReactionKind.APPROVED_AND_GREEN, _READY)
+    if demands_queue(pull):
+        return follow_forge_queue(case, pull)
     if case.settings.merge.strategy is MergeStrategy.QUEUE:
         return queue_up(case, pull)
     refused = follow_refusal(case.task, pull, now=case.world.now)

@@ -16,6 +16,7 @@ from nightcrew.core.actions import (
     CollectRun,
     Done,
     EndBuild,
+    EnqueuePull,
     FinishTask,
     LandBuild,
     MakeBuild,
@@ -56,7 +57,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
             return ""  # about no task; a landing asks for the claim of each of its members
         case FinishTask(as_seen=True) | AdoptIssue(status=Status.NEW):
             return ""
-        case PublishWork() | MergePull() | UpdateBranch() | RetargetPull():
+        case PublishWork() | MergePull() | EnqueuePull() | UpdateBranch() | RetargetPull():
             return await have_claim(means, action.task, within_s=FRESH_S)
         case _:
             return await have_claim(means, action.task)

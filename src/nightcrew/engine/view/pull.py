@@ -10,7 +10,7 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.holdup import HoldupKind, find_holdup
 from nightcrew.core.model.issue import GHOST
-from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Remark, Required, Review
+from nightcrew.core.model.pull import Check, CheckState, ForgeEntry, Pull, PullView, Remark, Required, Review
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.task import Task
@@ -143,6 +143,7 @@ class PullReader:
             await self._unsigned(pull, required.result()),
             await observed(self._find_gone(task, pull)) if is_elsewhere else Known(()),
             await self._base_checks(checks.result(), _some(base_sha)),
+            await self._forge_entry(pull, required.result()),
         )
 
     async def _required(self, pull: Pull) -> Required:
@@ -169,9 +170,18 @@ class PullReader:
             return Known(())
         return base if isinstance(base, Unknown) else await observed(self._scm.list_checks(self._project, base.value))
 
+    async def _forge_entry(self, pull: Pull, required: Observed[Required]) -> Observed[ForgeEntry | None]:
+        """Its place in the forge's own merge queue, where the rules demand that."""
+        if isinstance(required, Unknown) or not required.value.merge_queue:
+            return Known(None)
+        return await observed(self._scm.find_queue_entry(self._project, pull.number))
+
     async def _has_base(self, task: Task, pull: Pull, base: Observed[Sha]) -> Observed[bool]:
         """Whether the head contains the base as it is on the forge, where that is asked for."""
-        failed_with_it = find_holdup(task.holdups, HoldupKind.BASE_RED, head_sha=pull.head_sha) is not None
+        failed_with_it = any(
+            find_holdup(task.holdups, kind, head_sha=pull.head_sha)
+            for kind in (HoldupKind.BASE_RED, HoldupKind.ENQUEUED)
+        )
         if not self._wants_base() and not failed_with_it:
             return Known(True)
         return base if isinstance(base, Unknown) else await observed(self._contains(pull.head_sha, base.value))

@@ -11,7 +11,7 @@ import httpx
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import Comment, Issue, Permission
-from nightcrew.core.model.pull import Check, Comparison, MergeAnswer, Pull, Remark, Required, Review
+from nightcrew.core.model.pull import Check, Comparison, ForgeEntry, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
 from nightcrew.core.model.settings import ForgeSettings, MergeMethod
@@ -25,6 +25,7 @@ from nightcrew.forges.github import (
     label,
     log,
     merge,
+    merge_queue,
     probe,
     pull,
     remark,
@@ -219,6 +220,15 @@ class GitHubForge:
 
     async def mark_ready(self, project: str, number: int) -> None:
         await pull.mark_ready(await self._api(project), project, number)
+
+    async def find_queue_entry(self, project: str, number: int) -> ForgeEntry | None:
+        return await merge_queue.find_entry(await self._api(project), project, number)
+
+    async def enqueue_pull(self, project: str, number: int, *, sha: Sha) -> None:
+        await merge_queue.enqueue(await self._api(project), project, number, sha=sha)
+
+    async def dequeue_pull(self, project: str, number: int) -> None:
+        await merge_queue.dequeue(await self._api(project), project, number)
 
     async def list_pull_paths(self, project: str, number: int) -> tuple[str, ...]:
         return await pull.list_paths(await self._api(project), project, number)

@@ -9,10 +9,12 @@ from nightcrew.forges.local.fault import FaultKind
 from nightcrew.forges.local.gate import merge_blocks, method_block
 from nightcrew.forges.local.git import Commit, Signature
 from nightcrew.forges.local.issue import set_state
+from nightcrew.forges.local.merge_queue import DEMANDED
 from nightcrew.forges.local.mergeability import forge_signature, try_merge
 from nightcrew.forges.local.pull import get_pull
 from nightcrew.forges.local.pull_view import PULL
 from nightcrew.forges.local.push import close_mentioned, observe_pushes
+from nightcrew.forges.local.rule import requirements
 from nightcrew.forges.local.store import Row
 
 NOT_MERGEABLE = "Pull Request is not mergeable"
@@ -59,6 +61,8 @@ async def _refuse(call: Call, row: Row, *, sha: str | None, method: str) -> None
     barred = method_block(call, row, method)
     if barred:
         raise not_mergeable(barred)
+    if requirements(call, row["base_ref"]).merge_queue:
+        raise not_mergeable(DEMANDED)
     if call.faults.take(FaultKind.BASE_MOVED, call.method, call.path):
         raise not_mergeable(BASE_MOVED)
     if not await try_merge(call, row):

@@ -23,6 +23,7 @@ from nightcrew.forges.local.etag import make_etag, matches
 from nightcrew.forges.local.fault import Fault, FaultKind
 from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.limit import SECONDARY
+from nightcrew.forges.local.merge_queue import advance_queues, entries
 from nightcrew.forges.local.push import observe_pushes
 from nightcrew.forges.local.request_log import Entry
 from nightcrew.forges.local.store import Row
@@ -137,7 +138,9 @@ class Pipeline:
         if call.method not in READS:
             async with self._lock(call):
                 await self._look(call)
-                return await route.handle(call)
+                answer = await route.handle(call)
+                await advance_queues(call)
+                return answer
         await self._catch_up(call)
         return await self._run(call, route)
 
@@ -145,7 +148,7 @@ class Pipeline:
         return self._locks.setdefault(call.repo["id"], asyncio.Lock())
 
     async def _catch_up(self, call: Call) -> None:
-        if call.git.refs_print() != self._seen.get(call.repo["id"]):
+        if call.git.refs_print() != self._seen.get(call.repo["id"]) or entries(call):
             async with self._lock(call):
                 await self._look(call)
 
@@ -165,6 +168,7 @@ class Pipeline:
         # Taken before looking: what moves meanwhile is noticed by the next look.
         before = call.git.refs_print()
         await observe_pushes(call)
+        await advance_queues(call)
         self._seen[call.repo["id"]] = before
         access.reload_repository(call)
 

@@ -27,6 +27,7 @@ class Requirements:
     binds_admins: bool = True
     signatures: bool = False
     methods: frozenset[str] = ALL_METHODS
+    merge_queue: bool = False
 
 
 def find_protection(call: Call, branch: str) -> dict[str, Any] | None:
@@ -79,8 +80,9 @@ def requirements(call: Call, branch: str) -> Requirements:
             signatures = True
         elif rule["type"] == "required_linear_history":
             methods &= LINEAR
+    queue = any(rule["type"] == "merge_queue" for row in sets for rule in json.loads(row["rules"]))
     binds = bool(sets) or found is None or bool(classic.get("enforce_admins"))
-    return Requirements(tuple(dict.fromkeys(contexts)), approvals, strict, stale, binds, signatures, methods)
+    return Requirements(tuple(dict.fromkeys(contexts)), approvals, strict, stale, binds, signatures, methods, queue)
 
 
 def render_branch_protection(call: Call, branch: str) -> dict[str, Any]:

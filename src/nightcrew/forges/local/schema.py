@@ -122,6 +122,11 @@ CREATE TABLE IF NOT EXISTS protection (
     repository_id INTEGER NOT NULL REFERENCES repository, branch TEXT NOT NULL, detail TEXT NOT NULL,
     PRIMARY KEY (repository_id, branch));
 
+CREATE TABLE IF NOT EXISTS queue_entry (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, repository_id INTEGER NOT NULL REFERENCES repository,
+    issue_id INTEGER NOT NULL UNIQUE REFERENCES issue, base_ref TEXT NOT NULL, head_sha TEXT NOT NULL,
+    base_sha TEXT NOT NULL, sha TEXT NOT NULL, created_at TEXT NOT NULL);
+
 CREATE TABLE IF NOT EXISTS token_scope (
     token_id INTEGER NOT NULL REFERENCES token, name TEXT NOT NULL, PRIMARY KEY (token_id, name));
 

@@ -20,10 +20,12 @@ from nightcrew.forges.local.graphql.view import (
     not_resolved,
     parse_node_id,
     show_comment,
+    show_entry,
     show_pull,
     show_repository,
     show_thread,
 )
+from nightcrew.forges.local.merge_queue import advance_queues, drop, enqueue, find_entry
 from nightcrew.forges.local.pull_view import PULL
 from nightcrew.forges.local.repository import REPOSITORY
 from nightcrew.forges.local.store import Row
@@ -92,8 +94,40 @@ def make_root(call: Call, rate_limit: Callable[[Any], Shown]) -> Shown:
         "resolveReviewThread": resolve,
         "addPullRequestReviewThreadReply": reply,
         "markPullRequestReadyForReview": mark_ready,
+        **queue_changes(call),
         **board_changes(call),
     }
+
+
+def queue_changes(call: Call) -> Shown:
+    """Into the merge queue, and out of it."""
+
+    async def into(_info: Any, input: Shown) -> Shown:  # noqa: A002 - the name is the schema's
+        here, row = await _get_pull(call, input["pullRequestId"])
+        refusal = await enqueue(here, row, input.get("expectedHeadOid"))
+        if refusal:
+            raise GraphQLError(refusal, extensions={"type": "UNPROCESSABLE"})
+        shown = show_entry(here, row)
+        await advance_queues(here)
+        return {"mergeQueueEntry": shown}
+
+    async def out(_info: Any, input: Shown) -> Shown:  # noqa: A002 - the name is the schema's
+        here, row = await _get_pull(call, input["id"])
+        found, shown = find_entry(here, row), show_entry(here, row)
+        if found is None:
+            raise GraphQLError("Pull request is not in the merge queue", extensions={"type": "UNPROCESSABLE"})
+        await drop(here, found[1])
+        return {"mergeQueueEntry": shown}
+
+    return {"enqueuePullRequest": into, "dequeuePullRequest": out}
+
+
+async def _get_pull(call: Call, text: str) -> tuple[Call, Row]:
+    """A pull request that who asks may merge."""
+    pull = call.store.find(f"{PULL} WHERE pull.issue_id = ?", parse_node_id(text, "PullRequest"))
+    here, row = await _of_pull(call, pull)
+    _allow(here, "pull_requests=write", role="write")
+    return here, row
 
 
 def _item_or_error(call: Call, text: str) -> Shown | GraphQLError:

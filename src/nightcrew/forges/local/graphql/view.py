@@ -9,6 +9,7 @@ from graphql import GraphQLError
 from nightcrew.forges.local.call import Call
 from nightcrew.forges.local.diff import diff_files
 from nightcrew.forges.local.graphql.connection import Shown, show_connection
+from nightcrew.forges.local.merge_queue import find_entry
 from nightcrew.forges.local.pull_view import PULL
 from nightcrew.forges.local.store import Row
 from nightcrew.forges.local.user import load_user, node_id
@@ -134,7 +135,19 @@ def show_pull(call: Call, row: Row) -> Shown:
         "headRefName": row["head_ref"],
         "baseRefName": row["base_ref"],
         "reviewThreads": threads,
+        "isInMergeQueue": find_entry(call, row) is not None,
+        "mergeQueueEntry": show_entry(call, row),
     }
+
+
+def show_entry(call: Call, pull: Row) -> Shown | None:
+    """Its place in the merge queue."""
+    found = find_entry(call, pull)
+    if found is None:
+        return None
+    place, entry = found
+    state = "AWAITING_CHECKS" if entry["sha"] else "QUEUED"
+    return {"id": node_id("MergeQueueEntry", entry["id"]), "position": place, "state": state}
 
 
 async def moved_paths(call: Call, commented: str, head: str) -> frozenset[str]:
