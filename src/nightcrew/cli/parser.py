@@ -19,6 +19,7 @@ Act = Callable[[Context, argparse.Namespace], int]
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "set up Nightcrew for a repository"),
+    "import": ("convert", "take over the configuration of another tool"),
     "serve": ("serve", "run the service in the foreground"),
     "service": ("service", "have the operating system keep the service running"),
     "demo": ("demo", "show the whole thing on a sample repository, with no account and no network"),
