@@ -257,6 +257,13 @@ class FakeService:
         task = self._change(key)
         return self._say(task, kind="task.commented", words=f"the comment is on {key}: {text}")
 
+    async def revert(self, text: str) -> Answer:
+        task = self._change(await self.resolve_task(text))
+        if task.status is not Status.DONE:
+            raise Conflict(f"{task.key} is not merged")
+        answer = self._say(task, kind="landing.revert", words=f"#75 takes #{task.pull} back")
+        return replace(answer, data={"task": f"{task.key.project}#i1", "pull": 75})
+
     async def unblock_task(self, key: TaskKey) -> Answer:
         task = self._change(key)
         if task.status is not Status.BLOCKED:

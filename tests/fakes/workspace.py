@@ -42,6 +42,7 @@ class FakeWorkspaces:
         self._count = 0
         self.patch_ids: dict[Sha, str] = {}  # in the place of those that would be found
         self.built: dict[tuple[Sha, Sha, MergeMethod], Sha] = {}
+        self.reverted: dict[tuple[Sha, Sha, Sha], Sha] = {}
         self.brought_in: dict[tuple[Sha, Sha, UpdateMethod], Sha] = {}
 
     # What tests do.
@@ -262,6 +263,28 @@ class FakeWorkspaces:
         paths = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
         said = repr([(path, old.get(path), new.get(path)) for path in paths])
         return self.patch_ids.get(head, hashlib.sha1(said.encode()).hexdigest() if paths else "")
+
+    async def find_before(self, project: str, *, merge: Sha, head: Sha) -> Sha:
+        self._leave(self._enter("find_before", project))
+        return self._checked(project, merge, head).commits[merge].parents[0]
+
+    async def revert_merge(
+        self, project: str, *, merge: Sha, before: Sha, base: Sha, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        error = self._enter("revert_merge", project)
+        repository = self._checked(project, merge, before, base)
+        self._leave(error)
+        clashing = repository.clashes(merge, base, before)
+        if clashing:
+            return MergeConflict(clashing)
+        files, key = repository.merged(merge, base, before), (base, merge, before)
+        if files == repository.commits[base].files:
+            return base
+        if key not in self.reverted:
+            made = FakeCommit((base,), files, message.splitlines()[0], "Nightcrew <engine@service.nightcrew.invalid>")
+            self.reverted[key] = self._add(repository, made)
+        repository.known.add(self.reverted[key])
+        return self.reverted[key]
 
     async def begin_merge(self, project: str, number: int, *, base: Sha, message: str) -> tuple[str, ...]:
         error = self._enter("begin_merge", project)

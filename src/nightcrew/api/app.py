@@ -16,6 +16,7 @@ from nightcrew.api import (
     notice,
     project,
     pull,
+    revert,
     run,
     service_status,
     task,
@@ -44,7 +45,9 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.service = service
     app.state.pace = pace
     app.state.closing = asyncio.Event()
-    for room in (service_status, project, task, pull, run, event, cooldown, failure, flaky, notice, board, config):
+    for room in (
+        service_status, project, task, pull, revert, run, event, cooldown, failure, flaky, notice, board, config,
+    ):  # fmt: skip
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

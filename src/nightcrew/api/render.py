@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
+from nightcrew.core.model.landing import Landing, LandingState
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
 from nightcrew.core.model.rerun import Flake
@@ -17,6 +19,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
+from nightcrew.core.revert import describe_landing
 from nightcrew.ports.service import (
     AgentStatus,
     Answer,
@@ -93,6 +96,21 @@ def render_task_detail(detail: TaskDetail) -> Json:
         "spent": asdict(detail.spent),
         "budget": asdict(detail.budget),
         "internal": None if detail.internal is None else _internal(detail.internal),
+        "landing": None if detail.landing is None else _landing(detail.landing, detail.summary.task.key),
+    }
+
+
+def _landing(landing: Landing, task: TaskKey) -> Json:
+    return {
+        "pull": landing.pull,
+        "base_ref": landing.base_ref,
+        "before_sha": landing.before_sha,
+        "merge_sha": landing.merge_sha,
+        "at": render_moment(landing.at),
+        "state": landing.state.value,
+        "checks": list(landing.checks),
+        "revert": None if landing.revert is None else str(landing.revert),
+        "words": describe_landing(landing, task) if landing.state is LandingState.RED else "",
     }
 
 

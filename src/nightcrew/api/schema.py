@@ -223,6 +223,7 @@ class TaskDetailBody(Body):
     spent: SpentBody
     budget: BudgetBody
     internal: InternalBody | None = Field(description="none: an issue stands for the task")
+    landing: "LandingBody | None" = Field(description="none: nothing of it was merged, or the base is not watched")
 
 
 class TaskNameBody(Body):
@@ -267,6 +268,24 @@ class ClaimPullBody(Body):
 
 class ReviewPullBody(ClaimPullBody):
     again: bool = False
+
+
+class LandingBody(Body):
+    """The last merge of a task, and what became of its base by it."""
+
+    pull: int
+    base_ref: str
+    before_sha: str
+    merge_sha: str
+    at: Moment
+    state: str = Field(description="`watched`, `green`, `red` or `over`: nothing was found out in time")
+    checks: list[str] = Field(description="those that failed with it, and had succeeded before")
+    revert: str | None = Field(description="the task that takes it back")
+    words: str = Field(description="what a person is told of it; empty where the base is not known to be red")
+
+
+class RevertBody(Body):
+    text: str = Field(min_length=1, max_length=300, description="a task or a pull request, as owner/repo#42")
 
 
 class CommentBody(Body):

@@ -86,6 +86,7 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("pull", f"#{task['pull']}" if task["pull"] else ""),
         ("branch", task["branch"] + (f" from {task['base_ref']}" if task["branch"] and task["base_ref"] else "")),
         ("merged", task["merge_sha"] or ""),
+        ("base", (detail.get("landing") or {}).get("words", "")),
         ("workspace", detail["workspace"]),
         ("issue", task["url"] or _published(detail["internal"] or {})),
         ("created", render_when(task["created_at"], now)),

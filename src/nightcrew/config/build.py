@@ -114,6 +114,7 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
             method=keys.merge.method,
             fallback=keys.merge.fallback,
             checks_limit_s=keys.merge.checks_limit,
+            watch_s=keys.merge.watch,
             update=keys.merge.update,
             allow_without_ci=keys.merge.allow_without_ci,
             required_checks=keys.merge.required_checks,

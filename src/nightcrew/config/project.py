@@ -94,6 +94,12 @@ class MergeKeys(Section):
         ge=0,
         le=30 * _DAY_S,
     )
+    watch: Duration = key(
+        "How long the base is watched after a merge, so that a revert is offered if it turns red by it; 0: not at all.",
+        _MERGE.watch_s,
+        ge=0,
+        le=7 * _DAY_S,
+    )
     update: UpdateMethod = key(
         "How the base is brought into a branch that is behind or in conflict; after `merge` nothing has to be forced.",
         _MERGE.update,

@@ -169,6 +169,7 @@ def _project(project: ProjectSettings) -> dict[str, object]:
             "method": merge.method.value,
             "fallback": [method.value for method in merge.fallback],
             "checks_limit": render_duration(merge.checks_limit_s),
+            "watch": render_duration(merge.watch_s),
             "update": merge.update.value,
             "allow_without_ci": merge.allow_without_ci,
             "required_checks": list(merge.required_checks),

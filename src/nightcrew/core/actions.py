@@ -20,7 +20,9 @@ from nightcrew.core.action.pull import (
     PublishWork,
     RerunChecks,
     RetargetPull,
+    RevertMerge,
     RunChecks,
+    SettleLanding,
     SettleReruns,
     UpdateBranch,
 )
@@ -75,8 +77,10 @@ __all__ = [
     "RerunChecks",
     "ResumeStart",
     "RetargetPull",
+    "RevertMerge",
     "RunChecks",
     "SettleLabels",
+    "SettleLanding",
     "SettleReruns",
     "SoundAlarm",
     "StartRun",
@@ -117,6 +121,8 @@ Action = (
     | SettleReruns
     | FollowBase
     | SoundAlarm
+    | SettleLanding
+    | RevertMerge
     | NoteHoldup
     | NoteRun
     | NoteComplete

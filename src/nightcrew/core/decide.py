@@ -50,6 +50,7 @@ from nightcrew.core.step.blocked import step_blocked
 from nightcrew.core.step.hand import follow_hand
 from nightcrew.core.step.in_progress import step_in_progress
 from nightcrew.core.step.in_review import step_in_review
+from nightcrew.core.step.landing import settle_landings
 from nightcrew.core.step.live import follow_live
 from nightcrew.core.step.needs_review import step_needs_review
 from nightcrew.core.step.new import step_new
@@ -129,6 +130,7 @@ def decide(world: World) -> Decision:
             *_board(world, name),
             *sound_alarm(project),
             *_all_complete(world, project),
+            *settle_landings(world, project),
         )
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))

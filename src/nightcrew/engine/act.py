@@ -48,8 +48,10 @@ from nightcrew.core.actions import (
     RerunChecks,
     ResumeStart,
     RetargetPull,
+    RevertMerge,
     RunChecks,
     SettleLabels,
+    SettleLanding,
     SettleReruns,
     SoundAlarm,
     StartRun,
@@ -76,11 +78,13 @@ from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.forge_queue import dequeue_pull, enqueue_pull
 from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
 from nightcrew.engine.effect.land import close_landed, land_build
+from nightcrew.engine.effect.landing import settle_landing
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.merge import merge_pull
 from nightcrew.engine.effect.publish import publish_work
 from nightcrew.engine.effect.reaction import note_complete, note_reaction, note_run
 from nightcrew.engine.effect.rerun import rerun_checks, settle_reruns
+from nightcrew.engine.effect.revert import revert_merge
 from nightcrew.engine.effect.stack import retarget_pull
 from nightcrew.engine.effect.start import resume_start, start_run
 from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
@@ -169,6 +173,10 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await follow_base(means, action)
         case SoundAlarm():
             return await sound_alarm(means, action)
+        case SettleLanding():
+            return await settle_landing(means, action)
+        case RevertMerge():
+            return await revert_merge(means, action)
         case MakeBuild() | OfferBuild() | CheckBuild() | LandBuild() | EndBuild():
             return await _perform_queued(means, action)
         case CloseLanded():

@@ -33,6 +33,7 @@ from nightcrew.engine.measure import check_health, take_measures
 from nightcrew.engine.prune import prune
 from nightcrew.engine.reading import Reader
 from nightcrew.engine.request import ask_about
+from nightcrew.engine.revert import revert
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.measure import Health, Measure
@@ -183,6 +184,9 @@ class Facade:
             # Nobody can open it again on the forge.
             await self._means.ports.store.change_internal(key, lambda stored: replace(stored, is_closed=False))
         return await self._obey(key, Command(Verb.RETRY))
+
+    async def revert(self, text: str) -> Answer:
+        return await revert(self._loop, self._reader, text)
 
     async def stop_task(self, key: TaskKey) -> Answer:
         runs = await self._means.ports.store.load_runs(task=key, open_only=True)

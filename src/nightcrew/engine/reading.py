@@ -184,6 +184,7 @@ class Reader:
             spent=spent_by(runs, since=task.reset_at),
             budget=project.budget if project is not None else Budget(),
             internal=await self._store.find_internal(key),
+            landing=task.landing,
         )
 
     def spell(self, project: str) -> str:

@@ -9,6 +9,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
+from nightcrew.core.model.landing import Landing
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.rerun import Flake
@@ -37,7 +38,8 @@ class TaskSummary:
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
     """Everything about one task. Events newest last, at most 200. `spent` is what its runs used since a person last
-    reset it, `budget` what they may use; `internal` what it is where no issue stands for it."""
+    reset it, `budget` what they may use; `internal` what it is where no issue stands for it; `landing` its last
+    merge."""
 
     summary: TaskSummary
     runs: tuple[Run, ...]
@@ -47,6 +49,7 @@ class TaskDetail:
     spent: Spent = Spent()
     budget: Budget = Budget()
     internal: InternalTask | None = None
+    landing: Landing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +196,12 @@ class Service(Protocol):
 
     async def retry_task(self, key: TaskKey) -> Answer:
         """Start anew from `new`, with the counters at zero; work on the branch is kept."""
+        ...
+
+    async def revert(self, text: str) -> Answer:
+        """Open a pull request that takes a merge back: that of a task, or a pull request. It goes through the same gate
+        as any; `data` has the `task` that carries it, and `pull`. Idempotent. Conflict if it is not merged, or what
+        landed since stands in the way."""
         ...
 
     async def stop_task(self, key: TaskKey) -> Answer:

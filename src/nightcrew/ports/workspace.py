@@ -174,6 +174,18 @@ class Workspace(Protocol):
         cannot be told."""
         ...
 
+    async def find_before(self, project: str, *, merge: Sha, head: Sha) -> Sha:
+        """Where the base was before a pull request with this head came into it as the commit `merge`, in whatever way.
+        Missing if either is not there."""
+        ...
+
+    async def revert_merge(
+        self, project: str, *, merge: Sha, before: Sha, base: Sha, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        """A commit on `base` without what before..merge changed, made in the engine's repository alone; `base` itself
+        where nothing of that is left. The same question has the same answer."""
+        ...
+
     async def begin_merge(self, project: str, number: int, *, base: Sha, message: str) -> tuple[str, ...]:
         """Leave the merge of base into the task's branch in its worktree, conflicts in place, for its author to
         conclude: the paths in conflict. Nothing is done if the branch has the base. Uncommitted work is saved before.

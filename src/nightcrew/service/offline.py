@@ -161,6 +161,9 @@ class OfflineService:
     async def retry_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be retried")
 
+    async def revert(self, text: str) -> Answer:
+        _refuse(f"{text} cannot be taken back")
+
     async def stop_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be stopped")
 

@@ -11,6 +11,7 @@ from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.holdup import Holdup
+from nightcrew.core.model.landing import Landing
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.task import BaseConflict, Block, Stack, Task
 from nightcrew.ports.store import Change
@@ -167,6 +168,7 @@ def _render(task: Task) -> dict[str, Value]:
         "stack": render_optional_json(task.stack),
         "holdups": render_json(task.holdups),
         "done_after": task.done_after,
+        "landing": render_optional_json(task.landing),
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -205,6 +207,7 @@ def _parse(row: Row) -> Task:
         stack=parse_optional_json(Stack, row["stack"]),
         holdups=parse_json(tuple[Holdup, ...], row["holdups"]),
         done_after=row["done_after"],
+        landing=parse_optional_json(Landing, row["landing"]),
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

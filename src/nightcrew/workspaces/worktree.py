@@ -24,7 +24,7 @@ from nightcrew.ports.workspace import (
     MergeConflict,
     WorkspaceSpec,
 )
-from nightcrew.workspaces import build, checkout, history, join, landing, push, setup
+from nightcrew.workspaces import build, checkout, history, join, landing, push, revert, setup
 from nightcrew.workspaces.begin import begin_merge
 from nightcrew.workspaces.commit import author_of, render_message
 from nightcrew.workspaces.compare import list_changed_paths
@@ -197,6 +197,16 @@ class GitWorkspaces:
 
     async def find_patch_id(self, project: str, *, base: Sha, head: Sha) -> str:
         return await join.find_patch_id(self._get(project), base=base, head=head)
+
+    async def find_before(self, project: str, *, merge: Sha, head: Sha) -> Sha:
+        return await revert.find_before(self._get(project), merge=merge, head=head)
+
+    async def revert_merge(
+        self, project: str, *, merge: Sha, before: Sha, base: Sha, message: str, commit: CommitSettings
+    ) -> Sha | MergeConflict:
+        return await revert.revert_merge(
+            self._get(project), merge=merge, before=before, base=base, message=message, commit=commit
+        )
 
     async def begin_merge(self, project: str, number: int, *, base: Sha, message: str) -> tuple[str, ...]:
         repository = self._get(project)

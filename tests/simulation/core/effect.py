@@ -36,8 +36,10 @@ from nightcrew.core.actions import (
     RerunChecks,
     ResumeStart,
     RetargetPull,
+    RevertMerge,
     RunChecks,
     SettleLabels,
+    SettleLanding,
     SettleReruns,
     SoundAlarm,
     StartRun,
@@ -128,7 +130,7 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _hold(sim, action)
         case FollowBase():
             raise AssertionError("no branch is renamed here")
-        case SoundAlarm():
+        case SoundAlarm() | SettleLanding() | RevertMerge():
             raise AssertionError("no base is red here")
         case MakeBuild():
             return make_build(sim, action)

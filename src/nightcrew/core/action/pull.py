@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.holdup import HoldupKind
+from nightcrew.core.model.landing import LandingState
 from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.rerun import Rerun
 
@@ -194,3 +195,39 @@ class NoteHoldup:
     @property
     def key(self) -> str:
         return f"holdup:{self.task}:{self.kind.value}:{self.head_sha}:{'over' if self.is_over else 'seen'}"
+
+
+@dataclass(frozen=True, slots=True)
+class SettleLanding:
+    """What became of the base after the task's merge is known: with `red`, people are told on the pull request, and a
+    revert is offered. `checks` are those that failed with it."""
+
+    task: TaskKey
+    pull: int
+    merge_sha: Sha
+    state: LandingState
+    checks: tuple[str, ...]
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"landing:{self.task}:{self.merge_sha}"
+
+
+@dataclass(frozen=True, slots=True)
+class RevertMerge:
+    """A person wants a merged pull request taken back, by one that reverts it and goes the same way. `of` is the task
+    that it belonged to, if it was one's."""
+
+    project: str
+    pull: int
+    of: TaskKey | None
+    why: str
+
+    @property
+    def task(self) -> TaskKey:
+        return self.of if self.of is not None else TaskKey(self.project, self.pull)
+
+    @property
+    def key(self) -> str:
+        return f"revert:{self.project}:{self.pull}"

@@ -158,6 +158,8 @@ class MergeSettings:
     """What is used, in this order, where the repository does not allow `method`."""
     checks_limit_s: float = 7200.0
     """How long the checks of one head may pend before a person is asked; 0: for ever."""
+    watch_s: float = 7200.0
+    """How long the base is watched after a merge; 0: not at all."""
 
 
 @dataclass(frozen=True, slots=True)

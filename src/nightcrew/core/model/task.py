@@ -6,6 +6,7 @@ from datetime import datetime
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.holdup import Holdup
+from nightcrew.core.model.landing import Landing
 from nightcrew.core.model.route import Route
 
 
@@ -48,8 +49,8 @@ class Task:
     the branch, and `conflicts` times its author had to; `conflict` is the one that the author has now. `waived`: a
     person said that it is to start whatever it depends on. `stack` is the pull request that its own stands on and is
     sent to (`base_ref` is that branch), until that one is merged. `holdups` are what holds up the merge of its present
-    head. `done_after` is the last run from before the task was last merged: who wrote before is no author of what comes
-    after."""
+    head; `landing` is its last merge, and what became of the base by that. `done_after` is the last run from before the
+    task was last merged: who wrote before is no author of what comes after."""
 
     key: TaskKey
     title: str
@@ -82,6 +83,7 @@ class Task:
     stack: Stack | None = None
     holdups: tuple[Holdup, ...] = ()
     done_after: str = ""
+    landing: Landing | None = None
 
     @property
     def is_claimed(self) -> bool:

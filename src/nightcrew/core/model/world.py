@@ -15,6 +15,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.landing import LandingView
 from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.rerun import Rerun
@@ -141,6 +142,8 @@ class ProjectWorld:
     """What comments ask for about pull requests, oldest first."""
     board: BoardView | None = None
     builds: tuple[BuildView, ...] = ()
+    landings: tuple[LandingView, ...] = ()
+    """Merges after which the base is watched."""
     alarm: str = ""
     """What was said last of a base that is red by itself; empty if none is known to be."""
     completed: Completion | None = None

@@ -14,6 +14,8 @@ from nightcrew.core.template import fill_places
 
 BLOCKED = "blocked"
 MERGED = "merged"
+BASE_RED = "base_red"
+BASE_BROKEN = "base_broken"
 
 _REACTION_OF = {
     "base_moves": ReactionKind.BEHIND_BASE,

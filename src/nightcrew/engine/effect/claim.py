@@ -27,6 +27,8 @@ from nightcrew.core.actions import (
     PublishWork,
     Refused,
     RetargetPull,
+    RevertMerge,
+    SettleLanding,
     SoundAlarm,
     StopRun,
     SyncBoard,
@@ -51,7 +53,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
     match action:
         case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
             return ""
-        case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete() | AskPull():
+        case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete() | SettleLanding() | RevertMerge() | AskPull():
             return ""
         case MakeBuild() | OfferBuild() | CheckBuild() | EndBuild() | LandBuild():
             return ""  # about no task; a landing asks for the claim of each of its members

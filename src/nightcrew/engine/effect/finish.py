@@ -14,6 +14,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.noticing import MERGED
 from nightcrew.engine.effect.label import set_status_label
+from nightcrew.engine.effect.landing import begin_watch
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.stack import send_on
 from nightcrew.engine.view.landed import as_landed
@@ -27,10 +28,12 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
     if task.status is Status.DONE:
         await set_status_label(means, task.key, Status.DONE)
         return Done()
+    landing = task.landing
     if action.merged:
-        refusal = await _prove(means, task)
-        if refusal:
-            return Refused(refusal)
+        proven = await _prove(means, task)
+        if isinstance(proven, str):
+            return Refused(proven)
+        landing = None if action.as_seen else await begin_watch(means, task, proven)
     if not action.as_seen:
         await _close_issue(means, task)
         await _remove_branch(means, task, merged=action.merged)
@@ -46,7 +49,9 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
         task.key,
         step,
         event=event,
-        change=lambda stored: replace(stored, block=None, done_after=last if action.merged else stored.done_after),
+        change=lambda stored: replace(
+            stored, block=None, landing=landing, done_after=last if action.merged else stored.done_after
+        ),
         labels_follow=not action.as_seen,
         command=action.command,
         notice=_notice(means, task, action),
@@ -63,8 +68,8 @@ def _notice(means: Means, task: Task, action: FinishTask) -> Notice | None:
     return means.notice(MERGED, Priority.INFO, words, task=task.key)
 
 
-async def _prove(means: Means, task: Task) -> str:
-    """Why the merge is not proven yet; empty if its commit is on the base as fetched now."""
+async def _prove(means: Means, task: Task) -> Pull | str:
+    """The pull request whose merge is on the base as fetched now; else why that is not proven yet."""
     scm, workspace, slug = means.forge(task.key).scm, means.ports.workspace, task.key.project
     if task.pull is None:
         return "it has no pull request"
@@ -85,7 +90,7 @@ async def _prove(means: Means, task: Task) -> str:
     if task.merge_sha != merge_sha:
         event = means.event("pull.merge_proven", f"on {pull.base_ref}", task=task.key, merge=merge_sha)
         await means.ports.store.update_task(task.key, lambda stored: replace(stored, merge_sha=merge_sha), event=event)
-    return ""
+    return pull
 
 
 async def _close_issue(means: Means, task: Task) -> None:

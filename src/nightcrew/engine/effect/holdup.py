@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from nightcrew.core.actions import ActionOutcome, Done, FollowBase, NoteHoldup, Refused, SoundAlarm
 from nightcrew.core.model.holdup import Holdup, find_holdup, with_holdup, without_holdup
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.task import Task
+from nightcrew.core.policy.noticing import BASE_RED
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.view.record import ALARM
 
@@ -48,6 +50,12 @@ async def sound_alarm(means: Means, action: SoundAlarm) -> ActionOutcome:
     if bool(known) is not action.is_over:
         return Done()
     kind = "base.green" if action.is_over else "base.red"
-    await store.record_event(means.event(kind, action.why, project=action.project, checks=list(action.checks)))
+    event = means.event(kind, action.why, project=action.project, checks=list(action.checks))
+    if action.is_over:
+        await store.record_event(event)
+    else:
+        words = means.ports.mask(action.why)
+        notice = Notice(action.project, BASE_RED, Priority.ACTION, words, means.ports.clock.now())
+        await store.record_notice(notice, event=event)
     await store.save_value(name, "" if action.is_over else action.why)
     return Done()

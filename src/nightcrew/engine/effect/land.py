@@ -24,7 +24,7 @@ from nightcrew.engine.effect.gate import Sighting, look_again, merge_texts, why_
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.merge import NotMerged
 from nightcrew.engine.journal import look_for
-from nightcrew.engine.view.pull import observed
+from nightcrew.engine.view.observed import observed
 
 PUSH_TIMEOUT_S = 300.0
 

@@ -43,6 +43,8 @@ async def look_at(
             await _read_tasks(memory, tasks, due)
             await _watch_flights(memory, tasks, due, settings)
             await _read_builds(memory, records, due, settings)
+            if due.work:
+                memory.landings = await memory.pulls.read_landings(tasks)
             if due.lists or dirty:
                 numbers = (task.key.number for task in tasks)
                 left = memory.claims.left(memory.settings)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.build import BuildView
+from nightcrew.core.model.landing import LandingView
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.world import Candidate
 from nightcrew.engine.claim import ClaimBook
@@ -38,6 +39,7 @@ class ProjectMemory:
     sights: dict[TaskKey, TaskSight] = field(default_factory=dict)
     facts: ProjectFacts | None = None
     candidates: tuple[Candidate, ...] = ()
+    landings: tuple[LandingView, ...] = ()
     problem: str = ""
     tempo: Tempo = field(default_factory=Tempo)
     flights: Flights = field(default_factory=Flights)

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from nightcrew.core.errors import Missing, PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.holdup import HoldupKind, find_holdup
 from nightcrew.core.model.issue import GHOST
+from nightcrew.core.model.landing import LandingView
 from nightcrew.core.model.pull import Check, CheckState, ForgeEntry, Pull, PullView, Remark, Required, Review
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import MergeMethod
@@ -18,19 +18,11 @@ from nightcrew.core.policy.checking import why_hidden
 from nightcrew.core.policy.pacing import has_open_checks
 from nightcrew.core.words import is_own_review
 from nightcrew.engine.view.landed import as_landed
+from nightcrew.engine.view.landing import read_landings
+from nightcrew.engine.view.observed import observed
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.store import Store
 from nightcrew.ports.workspace import Commit, Workspace
-
-T = TypeVar("T")
-
-
-async def observed(awaitable: Awaitable[T]) -> Observed[T]:
-    """Known(answer), or Unknown(why) if the port could not tell."""
-    try:
-        return Known(await awaitable)
-    except PortError as error:
-        return Unknown(str(error) or type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +96,10 @@ class PullReader:
             return Known(await self._scm.list_checks(self._project, seen.pull.head_sha)) != seen.checks
         except PortError:
             return False
+
+    async def read_landings(self, tasks: list[Task]) -> tuple[LandingView, ...]:
+        """What is seen of the base after merges, as long as it is watched."""
+        return await read_landings(self._scm, self._project, tasks)
 
     async def _read_ended(self, task: Task, pull: Pull) -> PullView:
         """One that is merged or closed: what became of its branches says why it was closed."""

@@ -12,7 +12,7 @@ from nightcrew.core.model.pull import Check, CheckState
 from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.policy.pacing import flight_interval_s
-from nightcrew.engine.view.pull import observed
+from nightcrew.engine.view.observed import observed
 from nightcrew.ports.scm import Scm
 from nightcrew.ports.workspace import Workspace
 

@@ -9,6 +9,7 @@ from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.build import BuildView
 from nightcrew.core.model.claim import NO_CLAIMS, ClaimView, Hold
+from nightcrew.core.model.landing import LandingView
 from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.run import RunView
 from nightcrew.core.model.task import Task
@@ -75,6 +76,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
         requests=memory.comments.requests(records.commands),
+        landings=_landings(memory, records),
         alarm=records.values.get(f"{ALARM}.{slug}", ""),
         builds=open_builds(memory, records),
     )
@@ -138,6 +140,12 @@ def _completed(slug: str, records: Records) -> Completion | None:
 
 def _time(text: str) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
+
+
+def _landings(memory: ProjectMemory, records: Records) -> tuple[LandingView, ...]:
+    """As last seen, but for those that were settled since."""
+    tasks = ((view, records.tasks.get(view.task)) for view in memory.landings)
+    return tuple(view for view, task in tasks if task is not None and task.landing == view.landing)
 
 
 def _commands(
