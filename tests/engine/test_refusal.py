@@ -209,7 +209,7 @@ async def test_checks_that_pend_for_ever_come_to_one_clear_change(tmp_path):
     assert stage.moves(key) == moves
     assert stage.moves(key).count("blocked") == 1
     stage.forge.add_check(PROJECT, merge.head_sha, "build", CheckState.SUCCESS)
-    await stage.later()
+    await stage.later(1000)
     assert stage.task(key).status is Status.DONE
 
 
