@@ -284,10 +284,6 @@ class LandingBody(Body):
     words: str = Field(description="what a person is told of it; empty where the base is not known to be red")
 
 
-class RevertBody(Body):
-    text: str = Field(min_length=1, max_length=300, description="a task or a pull request, as owner/repo#42")
-
-
 class CommentBody(Body):
     text: str = Field(min_length=1, max_length=65_536)
 
