@@ -104,6 +104,19 @@ def test_remarks_and_comments_go_to_the_author_and_bots_where_it_says_so():
     assert isinstance(step(reviewed(a_pull_view(reviews=Known((empty,))))), MergePull)
 
 
+def test_a_bot_that_asks_for_changes_is_heard_where_it_says_so_and_holds_up_no_merge():
+    asks = a_review("lint[bot]", ReviewState.CHANGES_REQUESTED, id=12, is_bot=True)
+    view = reviewed(a_pull_view(bot_reviews=(asks,)))
+    assert isinstance(step(view), MergePull)
+    with_bots = rules(review_comments=ReactionRule(bots=True))
+    sent = moved(view, Status.ROUTED, Evidence.CHANGES_REQUESTED, settings=with_bots).sent
+    assert sent == (key(KIND.REVIEW_COMMENTS),)
+    assert isinstance(step(replace(view, delivered=frozenset({"review:12"})), settings=with_bots), MergePull)
+    approved = replace(asks, id=13, state=ReviewState.APPROVED)
+    later = reviewed(a_pull_view(bot_reviews=(asks, approved)))
+    assert isinstance(step(later, settings=with_bots), MergePull), "it took that back"
+
+
 def test_remarks_that_cannot_be_read_keep_it_from_merging():
     assert wait(reviewed(a_pull_view(remarks=UNKNOWN))).code == "pull_unknown"
     off = rules(review_comments=ReactionRule(ReactionAction.NOTHING))

@@ -43,6 +43,22 @@ async def test_a_persons_request_reaches_the_same_author_once_and_holds_the_merg
     assert stage.task(key).status is Status.DONE
 
 
+async def test_a_bots_request_reaches_the_author_where_bots_count_and_does_not_hold_the_merge(tmp_path):
+    rules = ReactionSettings(review_comments=ReactionRule(retries=5, bots=True))
+    stage = Stage(tmp_path, projects=(ProjectSettings(PROJECT, reactions=rules),))
+    key, merge = await in_review(stage)
+    stage.forge.add_review(
+        PROJECT, merge.pull, author="lint[bot]", state=ASKS, sha=merge.head_sha, body="line too long", is_bot=True
+    )
+    await stage.later()
+    _, second = stage.runs(key, Role.AUTHOR)
+    assert "line too long" in stage.agents[second.agent].jobs[-1].prompt
+    stage.ci()
+    await stage.later()
+    assert stage.task(key).status is Status.DONE
+    assert len(stage.runs(key, Role.AUTHOR)) == 2
+
+
 async def test_threads_are_answered_resolved_where_fixed_and_the_reviewer_is_asked_again(tmp_path):
     stage = Stage(tmp_path)
     key, merge = await in_review(stage)

@@ -389,6 +389,6 @@ class FakeForge(ForgeState):
             self._pull_thread(project, number)
             self.set_open(project, number, is_open=is_open)
 
-    async def fetch_check_log(self, project: str, check: Check) -> str:
+    async def fetch_check_log(self, project: str, check: Check, *, hosts: tuple[str, ...] = ()) -> str:
         with self._call("fetch_check_log", project):
             return check.summary

@@ -248,9 +248,17 @@ class ForgeState:
         runs.append(Check(name, state, "check_run", summary=summary, app=app, run_id=run_id, mark=str(number)))
 
     def add_review(
-        self, slug: str, number: int, *, author: str, state: ReviewState, sha: Sha, body: str = ""
+        self,
+        slug: str,
+        number: int,
+        *,
+        author: str,
+        state: ReviewState,
+        sha: Sha,
+        body: str = "",
+        is_bot: bool = False,
     ) -> Review:
-        given = Review(self._id(), author, state, body, sha, self._now())
+        given = Review(self._id(), author, state, body, sha, self._now(), is_bot)
         self.thread(slug, number).reviews.append(given)
         return given
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator
 
 from nightcrew.config.section import Section
-from nightcrew.config.value import Count, Duration, Text, Truth, bad_value, key
+from nightcrew.config.value import Count, Duration, Hosts, Text, Truth, bad_value, key
 from nightcrew.core.model.notice import Priority
 from nightcrew.core.model.reaction import ReactionRule, ReactionSettings
 from nightcrew.core.template import PLACES, unknown_places
@@ -52,6 +52,10 @@ class CiFailedKeys(Section):
         "Failed checks run once more at each head before anybody is asked; one that passes then is listed as flaky.",
         _RULES.ci_failed.rerun,
     )
+    log_hosts: Hosts = key(
+        "Hosts besides the forge from which the log behind a commit status may be read (`host`, or `host:port`).",
+        _RULES.ci_failed.log_hosts,
+    )
     retries: Count = key(_RETRIES_WORDS, _RULES.ci_failed.retries, **_OFTEN)
     priority: Priority = _priority(_RULES.ci_failed)
     message: Message = _message()
@@ -79,7 +83,10 @@ class ReviewCommentsKeys(Section):
         "`send`: to its author; `nothing`: the next author is told, and nothing waits for it.", "send"
     )
     retries: Count = key(_RETRIES_WORDS, _RULES.review_comments.retries, **_OFTEN)
-    bots: Truth = key("Remarks of bots on lines count as well.", _RULES.review_comments.bots)
+    bots: Truth = key(
+        "Reviews and remarks of bots count as well, also those that ask for changes; they never hold up the merge.",
+        _RULES.review_comments.bots,
+    )
     priority: Priority = _priority(_RULES.review_comments)
     message: Message = _message()
 

@@ -193,6 +193,8 @@ class Scm(Protocol):
         """Close (unmerged) or reopen. Idempotent."""
         ...
 
-    async def fetch_check_log(self, project: str, check: Check) -> str:
-        """The log or output of a check, as text, cut at its end to 200,000 characters; empty if there is none."""
+    async def fetch_check_log(self, project: str, check: Check, *, hosts: tuple[str, ...] = ()) -> str:
+        """The log or output of a check, as text, cut at its end to 200,000 characters; empty if there is none. The
+        address of a commit status is only asked where it is on the forge itself or on one of `hosts`, and without
+        credentials."""
         ...

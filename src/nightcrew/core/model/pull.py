@@ -155,6 +155,7 @@ class PullView:
     checks: Observed[tuple[Check, ...]]
     required: Observed[Required]
     reviews: Observed[tuple[Review, ...]]
+    """By people with write access."""
     paths: Observed[tuple[str, ...]]
     author_agents: Observed[frozenset[str]]
     base_sha: Observed[Sha]
@@ -172,6 +173,8 @@ class PullView:
     """Those of `base_sha`; only looked for where a check of the head failed."""
     forge_entry: Observed[ForgeEntry | None] = Known(None)
     """Only looked for where the branch's rules demand the forge's own merge queue."""
+    bot_reviews: tuple[Review, ...] = ()
+    """Those by bots, which never count for the merge; none while `reviews` are not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,10 +63,11 @@ def said_since(view: TaskView, pull: PullView, project: ProjectSettings) -> tupl
     reviews = pull.reviews.value if isinstance(pull.reviews, Known) else ()
     remarks = pull.remarks.value if isinstance(pull.remarks, Known) else ()
     asked = [review for review in objections(reviews) if review_thing(review) not in view.delivered]
+    by_bots = pull.bot_reviews if rules.review_comments.bots else ()
     said = [
         review
-        for review in reviews
-        if review.state is ReviewState.COMMENTED and review.body.strip() and review_thing(review) not in view.delivered
+        for review in (*comments(reviews), *comments(by_bots), *objections(by_bots))
+        if review_thing(review) not in view.delivered
     ]
     lines = [
         remark
@@ -96,6 +97,11 @@ def due_feedback(view: TaskView, pull: PullView, project: ProjectSettings) -> Du
         if kind is not ReactionKind.CI_FAILED and is_spent(view, pull, kind, rule=project.reactions.rule(kind))
     )
     return Due(kinds, spent)
+
+
+def comments(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
+    """Reviews that only comment, and say something."""
+    return tuple(one for one in reviews if one.state is ReviewState.COMMENTED and one.body.strip())
 
 
 def objections(reviews: tuple[Review, ...]) -> tuple[Review, ...]:

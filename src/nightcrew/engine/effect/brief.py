@@ -238,6 +238,7 @@ async def _failed_checks(means: Means, run: Run, task: Task) -> tuple[FailedChec
 async def _failed_on(means: Means, run: Run, sha: Sha) -> tuple[FailedCheck, ...]:
     """What failed on one SHA: the head, or what the merge queue built of it."""
     scm, slug = means.forge(run.task).scm, run.task.project
+    hosts = means.project(run.task).reactions.ci_failed.log_hosts
     checks = counted_checks(means.project(run.task), await scm.list_checks(slug, sha))
     failed = [check for check in checks if check.state is CheckState.FAILURE and not is_unpaid(check)]
     return tuple(
@@ -245,7 +246,7 @@ async def _failed_on(means: Means, run: Run, sha: Sha) -> tuple[FailedCheck, ...
             FailedCheck(
                 check.name,
                 check.summary,
-                own_check_log(means, slug, sha, check.name) or await scm.fetch_check_log(slug, check),
+                own_check_log(means, slug, sha, check.name) or await scm.fetch_check_log(slug, check, hosts=hosts),
                 notes=check.annotations,
                 url=check.url if check.source == "status" else "",
             )

@@ -33,7 +33,7 @@ async def collect_feedback(means: Means, task: Task) -> Feedback:
     remarks = tuple(one for one in view.remarks.value if bots or not one.is_bot)
     settled = await _settled(means, task, task.pull) if remarks else frozenset()
     return Feedback(
-        reviews=_worth_telling(view.reviews.value),
+        reviews=(*_worth_telling(view.reviews.value), *(_worth_telling(view.bot_reviews) if bots else ())),
         remarks=tuple(one for one in remarks if one.id not in settled),
         comments=await _comments(means, task, task.pull),
         settled=tuple(one for one in remarks if one.id in settled),

@@ -66,7 +66,8 @@ async def _describe(means: Means, action: RerunChecks, check: Check) -> Rerun:
     slug = action.task.project
     try:
         log = own_check_log(means, slug, action.head_sha, check.name) if check.name.startswith(OWN_PREFIX) else ""
-        log = log or await means.forge(action.task).scm.fetch_check_log(slug, check)
+        hosts = means.project(action.task).reactions.ci_failed.log_hosts
+        log = log or await means.forge(action.task).scm.fetch_check_log(slug, check, hosts=hosts)
     except PortError:
         log = ""  # which tests failed is good to know, and nothing depends on it
     found = parse_failed_log(means.ports.mask(log)).tests[:_TESTS_AT_MOST]

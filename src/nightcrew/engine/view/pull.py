@@ -35,6 +35,15 @@ class Asked:
     methods: Callable[[], frozenset[MergeMethod]] = lambda: frozenset(MergeMethod)
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What was said on a pull request."""
+
+    reviews: Observed[tuple[Review, ...]]
+    remarks: Observed[tuple[Remark, ...]]
+    by_bots: tuple[Review, ...] = ()
+
+
 class PullReader:
     """Reads pull requests of one project, every part for one head SHA."""
 
@@ -124,22 +133,23 @@ class PullReader:
         seen = checks.result()
         self.hidden = why_hidden(seen.value) if isinstance(seen, Known) else ""
         base_sha = base.result()
-        reviews, remarks = said.result()
+        heard = said.result()
         is_elsewhere = task.base_ref not in ("", pull.base_ref)
         return PullView(
             pull,
             seen,
             required.result(),
-            reviews,
+            heard.reviews,
             paths.result(),
             agents.result(),
             _some(base_sha),
-            remarks,
+            heard.remarks,
             await self._has_base(task, pull, _some(base_sha)),
             await self._unsigned(pull, required.result()),
             await observed(self._find_gone(task, pull)) if is_elsewhere else Known(()),
             await self._base_checks(checks.result(), _some(base_sha)),
             await self._forge_entry(pull, required.result()),
+            heard.by_bots,
         )
 
     async def _required(self, pull: Pull) -> Required:
@@ -193,10 +203,11 @@ class PullReader:
             self._with_base[head, base] = answer
         return self._with_base[head, base]
 
-    async def _said(self, task: Task, number: int) -> tuple[Observed[tuple[Review, ...]], Observed[tuple[Remark, ...]]]:
-        """Reviews by people with write access: nobody else's approve or object, as on GitHub; and remarks. Nightcrew's
-        own are known by their recorded ids, never by the account's name. A remark always belongs to a review, so where
-        there is none of anybody else nothing more is asked for."""
+    async def _said(self, task: Task, number: int) -> _Said:
+        """Reviews by people with write access: nobody else's approve or object, as on GitHub; those of bots, by what
+        the forge says that they are; and remarks. Nightcrew's own are known by their recorded ids, never by the
+        account's name. A remark always belongs to a review, so where there is none of anybody else nothing more is
+        asked for."""
         try:
             own = await self._store.load_review_ids(task.key)
             reviews = await self._scm.list_reviews(self._project, number)
@@ -204,11 +215,12 @@ class PullReader:
             counted = tuple([review for review in others if await self._counts(review)])
         except PortError as error:
             nothing = Unknown(str(error) or type(error).__name__)
-            return nothing, nothing
+            return _Said(nothing, nothing)
         if not others:
-            return Known(counted), Known(())
+            return _Said(Known(counted), Known(()))
         ours = own | {review.id for review in reviews if is_own_review(review.body)}
-        return Known(counted), await observed(self.list_remarks(number, own_reviews=ours))
+        by_bots = tuple(review for review in others if review.is_bot)
+        return _Said(Known(counted), await observed(self.list_remarks(number, own_reviews=ours)), by_bots)
 
     async def list_remarks(self, number: int, *, own_reviews: frozenset[int]) -> tuple[Remark, ...]:
         """Remarks on lines by people with write access and by bots, without those of Nightcrew's own reviews."""

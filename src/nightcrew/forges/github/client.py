@@ -9,12 +9,14 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
 from nightcrew.core.errors import Unavailable
+from nightcrew.forges.github.foreign import fetch_text, is_allowed
 from nightcrew.forges.github.redirect import CODES, MOST, Hop, MovedNames, follow
 from nightcrew.forges.github.token import Credential
 from nightcrew.forges.github.traffic import Meter
@@ -86,8 +88,24 @@ class Transport:
             },
         )
 
+        # For addresses that are not the forge's: nothing that it is asked with goes along, and nothing comes back.
+        self._abroad = httpx.AsyncClient(
+            transport=transport,
+            timeout=_TIMEOUT,
+            limits=httpx.Limits(max_connections=2, max_keepalive_connections=0),
+            follow_redirects=False,
+            trust_env=not _is_loopback(base_url),
+            headers={"User-Agent": f"nightcrew/{VERSION}"},
+        )
+
     async def close(self) -> None:
         await self._http.aclose()
+        await self._abroad.aclose()
+
+    async def fetch_foreign(self, url: str, *, hosts: tuple[str, ...]) -> str:
+        """A text that somebody named, if it is on the forge or on one of these hosts; empty if it is not to be had."""
+        allows = partial(is_allowed, base_url=self.base_url, hosts=hosts)
+        return await fetch_text(self._abroad, url, allows=allows)
 
     def mask(self, text: str) -> str:
         return text if self._token is None else self._token.mask(text)

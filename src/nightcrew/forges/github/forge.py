@@ -294,5 +294,5 @@ class GitHubForge:
     async def set_pull_open(self, project: str, number: int, *, is_open: bool) -> None:
         await pull.set_open(await self._api(project), project, number, is_open=is_open)
 
-    async def fetch_check_log(self, project: str, check: Check) -> str:
-        return await log.fetch(await self._api(project), project, check)
+    async def fetch_check_log(self, project: str, check: Check, *, hosts: tuple[str, ...] = ()) -> str:
+        return await log.fetch(await self._api(project), project, check, hosts=hosts)
