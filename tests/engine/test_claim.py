@@ -57,6 +57,24 @@ async def test_a_task_is_claimed_first_and_given_up_at_its_end(tmp_path):
     assert [call for call in claims.calls if call[1]] == [("put_claim", key.number), ("drop_claim", key.number)]
 
 
+async def test_what_people_are_told_takes_no_claim(tmp_path):
+    stage, claims = alone(tmp_path)
+    done = stage.file()
+    await stage.settle()
+    assert stage.task(done).status is Status.DONE
+    for agent in stage.agents:
+        stage.order(agent, says(ReportedOutcome.NEEDS_INPUT, question="which?"))
+    asked = stage.file("Another")
+    await stage.later()
+    await stage.later(2 * 86_400)
+    assert stage.task(asked).status is Status.BLOCKED
+    kinds = [notice.kind for notice in stage.store.notices]
+    assert kinds.count("agent_needs_input") == 2
+    assert "all_complete" in kinds
+    assert claims.claims == {}
+    assert {number for name, number in claims.calls if name == "put_claim"} == {asked.number, done.number}
+
+
 async def test_one_machine_alone_reads_the_claims_once(tmp_path):
     stage, claims = alone(tmp_path)
     key = stage.file()

@@ -22,6 +22,7 @@ from nightcrew.core.actions import (
     MakeBuild,
     MergePull,
     NoteComplete,
+    NoteRun,
     OfferBuild,
     PassComments,
     PublishWork,
@@ -51,7 +52,7 @@ FRESH_S = 60.0
 async def why_not_ours(means: Means, action: Action) -> str:
     """Why an action must not be made by this machine; empty if its task is claimed by it, or nothing is claimed."""
     match action:
-        case CollectRun() | StopRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
+        case CollectRun() | StopRun() | NoteRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
             return ""
         case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete() | SettleLanding() | RevertMerge() | AskPull():
             return ""
