@@ -9,7 +9,20 @@ from collections.abc import Sequence
 
 from bench.figure import Figure, render_figures
 
-BENCHMARKS = ("dispatch", "idle", "hour", "tick", "memory", "lasting", "tmux", "cli", "start", "decide", "simulate")
+BENCHMARKS = (
+    "dispatch",
+    "idle",
+    "hour",
+    "merged",
+    "tick",
+    "memory",
+    "lasting",
+    "tmux",
+    "cli",
+    "start",
+    "decide",
+    "simulate",
+)
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:

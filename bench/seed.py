@@ -129,3 +129,16 @@ def _as_new(task: Task) -> Task:
 async def _move(store: SqliteStore, task: Task, source: Status, target: Status, evidence: Evidence) -> None:
     event = Event("status.changed", "for a benchmark", task.created_at, task.key)
     await store.change_status(task.key, transition(source, target, evidence), event=event, labels_follow=False)
+
+
+def a_key_pair() -> tuple[str, str]:
+    """A private key and its public one, as an App has them."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    private = made.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )
+    public = made.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return private.decode(), public.decode()

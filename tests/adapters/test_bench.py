@@ -23,7 +23,7 @@ def test_an_unknown_name_is_refused(capsys):
     assert "there is no benchmark speed" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["idle", "tick", "tmux", "decide"])
+@pytest.mark.parametrize("name", ["idle", "hour", "tick", "tmux", "decide"])
 def test_a_tiny_one_measures_and_leaves_nothing(name, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     figures = measure(name, tiny=True)

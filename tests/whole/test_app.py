@@ -30,6 +30,8 @@ async def test_an_app_takes_an_issue_to_its_merge():
         (status,) = await stage.get(f"/issues/{number}/comments")
         assert status["user"]["login"] == "night-bot[bot]"
         assert len(stage.forge.log.matching("POST", "/access_tokens")) == 1
+        status = await stage.cli("status")
+        assert f"stage, App {app}, installation {installation}: 1 project, " in status.out
         said = await stage.cli("doctor")
         assert "night-bot[bot] may push" in said.out
         logged = stage.log.read_text(encoding="utf-8")

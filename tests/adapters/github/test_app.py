@@ -254,19 +254,11 @@ async def test_where_it_is_installed_is_looked_up(app):
         await app.token.fetch_installation("../../x")
 
 
-async def test_what_an_app_has_to_read_anew_with_its_next_token_is_kept_for_that(app):
+async def test_what_it_has_left_is_told_by_app_and_installation(app):
     await app.forge.list_open_issues(PROJECT)
-    await app.forge.fetch_repository(PROJECT)
-    (seat,) = app.forge._seating.seats
-    now = app.clock.now()
-    assert seat._count_to_read_anew(now + timedelta(seconds=2900)) == 0
-    assert seat._count_to_read_anew(now + timedelta(seconds=3600)) == seat.memory.size >= 2
     (told,) = app.forge.quota.standings([PROJECT])
-    assert (told.source, told.projects, told.words) == (
-        f"App {app.key.id}, installation {app.key.installation}",
-        1,
-        "",
-    )
+    assert told.source == f"App {app.key.id}, installation {app.key.installation}"
+    assert (told.projects, told.words, told.purses[0].left) == (1, "", 4999)
 
 
 async def test_git_gets_the_token_of_the_moment(app):

@@ -101,23 +101,6 @@ def test_small_limits_are_used_whole():
         budget.check(f"{BASE}/search/issues")
 
 
-def test_what_has_to_be_read_anew_before_the_reset_is_kept_besides():
-    asked = []
-
-    def extra(until):
-        asked.append(until)
-        return 700
-
-    budget = Budget(StillClock(), extra=extra)
-    told(budget, 1200)
-    assert budget.pace().pace is Pace.STOPPED
-    told(budget, 1950)  # another 700 of the 1,250 are kept
-    assert asked[0] == START + timedelta(seconds=HOUR_S + 1)
-    greedy = Budget(StillClock(), extra=lambda _until: 100_000)
-    told(greedy, 3300)
-    assert greedy.pace().pace is Pace.OPEN  # it never takes more than two fifths
-
-
 def test_nonsense_in_the_headers_is_no_limit():
     budget = Budget(StillClock())
     for headers in ({"x-ratelimit-limit": "0", "x-ratelimit-remaining": "-1"}, {"x-ratelimit-limit": "many"}):

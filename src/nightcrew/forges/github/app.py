@@ -101,11 +101,6 @@ class AppToken:
     def principal(self) -> str:
         return self.key.principal
 
-    @property
-    def changes_at(self) -> datetime | None:
-        """When the present token will be given up for another; None if there is none yet."""
-        return None if self._grant is None else self._grant.until_at - timedelta(seconds=RENEW_BEFORE_S)
-
     async def close(self) -> None:
         await self._requester.transport.close()
 

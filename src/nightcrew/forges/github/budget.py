@@ -7,7 +7,6 @@ limit that is in force nor polls away what was kept for merges.
 
 import json
 import math
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from nightcrew.core.errors import HeldBack, PortError, Unavailable
@@ -22,8 +21,6 @@ from nightcrew.ports.store import Store
 KEY = "forge.limit"
 SAME_WINDOW_S = 5.0
 """How far apart two resets of one window may be told: servers differ by a second or two."""
-MOST_EXTRA = 0.4
-"""The largest share of a limit that is kept for reading everything anew."""
 SHORT_OF = {"core": "requests", "graphql": "GraphQL points"}
 """The limits that thresholds hold for; the others are small, and are used up whole."""
 
@@ -38,15 +35,11 @@ class Budget:
         rules: ForgeBudget | None = None,
         store: Store | None = None,
         principal: str = "",
-        extra: Callable[[datetime], int] = lambda _until: 0,
     ) -> None:
-        """`extra` tells how many answers will have to be read anew before a moment, since what is known of them will
-        not hold then; that many are kept besides."""
         self._clock = clock
         self._rules = rules or ForgeBudget()
         self._store = store
         self._key = f"{KEY}.{principal}"
-        self._extra = extra
         self._limits = Limits(clock)
         self._purses: dict[str, Purse] = {}
         self._saved = ""
@@ -98,13 +91,12 @@ class Budget:
         if purse is None:
             return PaceNow()
         rules, until = self._rules, f"are left until {purse.reset_at:%H:%M} UTC"
-        extra = min(self._extra(purse.reset_at), int(purse.limit * MOST_EXTRA)) if resource == "core" else 0
         few = f"few of its {SHORT_OF[resource]} {until}"
         if purse.left <= _part(purse.limit, rules.reserve):
             return PaceNow(Pace.CLOSED, purse.reset_at, f"{few}, the last reserve, and nothing is asked")
-        if purse.left <= _part(purse.limit, rules.stop) + extra:
+        if purse.left <= _part(purse.limit, rules.stop):
             return PaceNow(Pace.STOPPED, purse.reset_at, f"{few}: they are kept for what is at work")
-        if purse.left <= _part(purse.limit, rules.slow) + extra:
+        if purse.left <= _part(purse.limit, rules.slow):
             return PaceNow(Pace.SLOW, purse.reset_at, f"{few}: lists are read less often")
         return PaceNow()
 

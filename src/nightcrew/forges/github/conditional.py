@@ -46,11 +46,6 @@ class Memory:
         self._unsaved: dict[str, Validator] = {}
         self._saved_at_s = clock.monotonic()
 
-    @property
-    def size(self) -> int:
-        """How many answers are remembered."""
-        return len(self._entries)
-
     async def find(self, url: str, parse: Callable[[Any], Any]) -> Entry | None:
         """What is known of this URL; `parse` reads a body that comes from the store."""
         entry = self._entries.get(url)

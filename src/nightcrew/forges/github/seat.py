@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime
 
 import httpx
 
@@ -44,9 +43,7 @@ class Seat:
         self.token = token
         self.principal = token.principal if token is not None else "anonymous"
         self.memory = Memory(store, principal=self.principal, clock=clock)
-        self.budget = Budget(
-            clock, rules=settings.budget, store=store, principal=self.principal, extra=self._count_to_read_anew
-        )
+        self.budget = Budget(clock, rules=settings.budget, store=store, principal=self.principal)
         http = Transport(settings.base_url, token=token, meter=meter, transport=transport)
         requester = Requester(
             http,
@@ -109,10 +106,3 @@ class Seat:
             await self.api.transport.close()
             if isinstance(self.token, AppToken):
                 await self.token.close()
-
-    def _count_to_read_anew(self, until: datetime) -> int:
-        """How many answers there are to read whole once more before that moment: all, where the token changes."""
-        if not isinstance(self.token, AppToken):
-            return 0
-        changes_at = self.token.changes_at
-        return self.memory.size if changes_at is not None and changes_at <= until else 0
