@@ -1,6 +1,6 @@
 """Many projects: a flat probe says which may have news, and only they are read; in doubt everything is."""
 
-from nightcrew.core.errors import Denied, Unavailable
+from nightcrew.core.errors import Denied, HeldBack, Unavailable
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.engine.view.probe import SURE_AFTER, TRUSTED_FOR_S, WITHOUT_FOR_S, ProbeView
@@ -78,6 +78,20 @@ async def test_what_cannot_be_told_is_read():
     assert await view.find_quiet(BASES) == {HERE, THERE}
     del forge.projects[HERE]  # it is not visible any more
     assert await view.find_quiet(BASES) == {THERE}
+
+
+async def test_where_probes_are_held_back_each_is_read_now_and_then():
+    forge, clock, view = a_forge()
+    await settled(view, clock)
+    forge.open_issue(HERE)
+    forge.fail("fetch_prints", HeldBack("few of its GraphQL points are left"), times=2)
+    assert await view.find_quiet(BASES) == {HERE, THERE}
+    clock.advance(TRUSTED_FOR_S)
+    assert await view.find_quiet(BASES) == frozenset()
+    forge.fail("fetch_prints", HeldBack("few of its GraphQL points are left"))
+    assert await view.find_quiet(BASES) == {HERE, THERE}
+    fresh = ProbeView(forge, clock)
+    assert await fresh.find_quiet(BASES) == frozenset(), "what was never read is"
 
 
 async def test_a_forge_that_cannot_tell_is_left_in_peace():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from nightcrew.core.errors import Denied, PortError
+from nightcrew.core.errors import Denied, HeldBack, PortError
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import Candidate
@@ -15,6 +15,7 @@ from nightcrew.engine.view.project import ProjectFacts
 from nightcrew.engine.view.sight import is_over
 from nightcrew.engine.view.tempo import Tempo
 from nightcrew.ports.clock import Clock
+from nightcrew.ports.purpose import Purpose, serving
 from nightcrew.ports.scm import Scm
 
 PATIENCE_S = 60.0
@@ -56,22 +57,38 @@ class ProbeView:
             return frozenset()
         try:
             async with asyncio.timeout(PATIENCE_S):
-                prints = await self._scm.fetch_prints(bases)
+                with serving(Purpose.POLLING):
+                    prints = await self._scm.fetch_prints(bases)
         except Denied:
             self._not_before = now + WITHOUT_FOR_S
             return frozenset()
+        except HeldBack:
+            # Reading all of them instead would be far more than what is held back.
+            return frozenset(slug for slug in bases if self._is_quiet_unseen(slug, now))
         except (PortError, TimeoutError):
             return frozenset()
         return frozenset(slug for slug in bases if self._is_quiet(slug, prints.get(slug, ""), now))
 
     def _is_quiet(self, slug: str, print_: str, now: float) -> bool:
         seen = self._seen.setdefault(slug, _Seen())
-        trusted_s = TRUSTED_FOR_S * (1 - SPREAD * zlib.crc32(slug.encode()) / 2**32)
-        if print_ and seen.print == print_ and seen.reads >= SURE_AFTER and now - seen.read_at < trusted_s:
+        if print_ and seen.print == print_ and seen.reads >= SURE_AFTER and self._is_trusted(slug, now):
             return True
         seen.reads = seen.reads + 1 if seen.print == print_ else 1
         seen.print, seen.read_at = print_, now
         return False
+
+    def _is_quiet_unseen(self, slug: str, now: float) -> bool:
+        """The same where there is no print to be had."""
+        if self._is_trusted(slug, now):
+            return True
+        self._seen[slug] = _Seen(reads=1, read_at=now)
+        return False
+
+    def _is_trusted(self, slug: str, now: float) -> bool:
+        """Whether it was read not long ago."""
+        seen = self._seen.get(slug)
+        trusted_s = TRUSTED_FOR_S * (1 - SPREAD * zlib.crc32(slug.encode()) / 2**32)
+        return seen is not None and seen.reads > 0 and now - seen.read_at < trusted_s
 
 
 Wake = Callable[[], None]
