@@ -210,6 +210,8 @@ async def test_probes_go_to_the_token_of_each_project(town):
         town.local.log.clear()
         assert set(await forge.fetch_prints(bases)) == set(bases)
         assert sorted(entry.login for entry in town.local.log.entries) == ["one", "two"]
+        town.local.faults.arm("secondary_limit", path="/graphql", seconds=60)
+        assert 0 < len(await forge.fetch_prints(bases)) < len(bases)
 
 
 async def test_tokens_are_never_shown(town):

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import httpx
 
+from nightcrew.core.errors import PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import Comment, Issue, Permission
@@ -193,8 +194,15 @@ class GitHubForge:
 
     async def fetch_prints(self, bases: Mapping[str, str]) -> Mapping[str, str]:
         prints: dict[str, str] = {}
-        for seat, projects in (await self._seating.group(bases)).items():
-            prints |= await probe.fetch_prints(seat.api, {project: bases[project] for project in projects})
+        failed: list[PortError] = []
+        groups = await self._seating.group(bases)
+        for seat, projects in groups.items():
+            try:
+                prints |= await probe.fetch_prints(seat.api, {project: bases[project] for project in projects})
+            except PortError as error:
+                failed.append(error)  # the projects of other tokens are none the worse for it
+        if failed and len(failed) == len(groups):
+            raise failed[0]
         return prints
 
     async def fetch_remote(self, project: str) -> Remote:
