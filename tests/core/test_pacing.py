@@ -14,7 +14,6 @@ from nightcrew.core.policy.pacing import (
     TOLD_IDLE_AFTER_S,
     flight_interval_s,
     has_open_checks,
-    is_busy,
     is_in_flight,
     project_interval_s,
 )
@@ -90,10 +89,3 @@ def test_only_an_open_pull_request_that_waits_for_the_forge_is_in_flight():
     assert not is_in_flight(in_review, settled)
     assert is_in_flight(in_review, replace(settled, pull=a_pull(mergeable=None)))
     assert not is_in_flight(in_review, replace(waiting, pull=a_pull(is_open=False)))
-
-
-def test_what_rests_is_not_busy():
-    assert not is_busy(a_task(status=Status.BLOCKED))
-    assert not is_busy(a_task(status=Status.DONE))
-    assert is_busy(a_task(status=Status.DONE, moving_to=Status.DONE))
-    assert all(is_busy(a_task(status=status)) for status in set(Status) - {Status.BLOCKED, Status.DONE})

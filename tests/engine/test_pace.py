@@ -165,6 +165,17 @@ async def test_where_there_is_work_it_is_never_idle(tmp_path):
     assert len(reads) == 10
 
 
+async def test_a_blocked_task_is_waited_for_at_the_ordinary_interval(tmp_path):
+    stage = Stage(tmp_path)
+    key = await in_review(stage)
+    await stage.facade.block_task(key, why="later")
+    for _ in range(int(IDLE_AFTER_S / 45) + 2):
+        await stage.tick(advance_s=45)
+    asked(stage)
+    reads = [name for name in await tick_for(stage, 450, step_s=45) if name in LISTS]
+    assert len(reads) == 10
+
+
 # Short
 
 

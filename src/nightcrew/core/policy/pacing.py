@@ -9,7 +9,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.policy.checking import OWN_PREFIX
 
 IDLE_AFTER_S = 3600.0
-"""How long nothing must have happened in a project for it to be idle."""
+"""How long nothing must have happened in a project for it to be idle, nor any task been open there."""
 TOLD_IDLE_AFTER_S = 300.0
 """The same where its webhook tells of news."""
 IDLE_STRETCH = 2.0
@@ -17,13 +17,7 @@ SHORT_STRETCH = 4.0
 """How many times the interval an idle project is read, and any where the forge's limit runs low."""
 WAITED_SHARE = 0.05
 """How long a look at checks may come late, as a share of the time that they have taken so far."""
-_AT_REST = frozenset({Status.BLOCKED, Status.DONE})
 _FLYING = frozenset({Status.NEEDS_REVIEW, Status.IN_REVIEW})
-
-
-def is_busy(task: Task) -> bool:
-    """Whether something is to be done about a task by itself."""
-    return task.status not in _AT_REST or task.moving_to is not None
 
 
 def project_interval_s(settings: Settings, *, idle_s: float, pace: Pace, is_told: bool) -> float:

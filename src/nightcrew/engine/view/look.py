@@ -14,7 +14,6 @@ from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.depending import is_gated
-from nightcrew.core.policy.pacing import is_busy
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.flight import seen_pull
 from nightcrew.engine.view.memory import ProjectMemory
@@ -104,7 +103,7 @@ async def _read_project(
             await memory.comments.refresh(kept, records.commands, now=wall)
     if due.lists:
         memory.held = ""
-    if any(is_busy(task) for task in tasks) or before != (memory.facts, memory.issues.newest_at):
+    if has_tasks or before != (memory.facts, memory.issues.newest_at):
         memory.tempo.note_news(due.now)
     return due
 
