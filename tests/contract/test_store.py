@@ -20,6 +20,7 @@ from nightcrew.core.model.build import Build, BuildState, Member
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
+from nightcrew.core.model.job import JobRecord, JobRun, JobState
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome, ReviewReport, RouterReport
@@ -172,6 +173,78 @@ class TestHistory:
             assert await store.cut_history(before=LATER) == 2
             assert [effect.state for effect in await store.load_effects(task=KEY)] == ["unknown", "intent"]
             assert len(await store.load_effects(task=OTHER)) == 1
+
+
+def a_job_run(hours: float = 0, **fields: Any) -> JobRun:
+    at = NOW + timedelta(hours=hours)
+    return replace(JobRun(KEY.project, "nightly", at, at, JobState.BEGUN), **fields)
+
+
+class TestJobs:
+    async def test_a_due_time_is_recorded_once_whatever_is_said_of_it(self, opened):
+        async with opened() as store:
+            before = store.writes
+            assert await store.record_job_run(a_job_run(), event=an_event("due")) == a_job_run()
+            assert store.writes > before
+            again = a_job_run(state=JobState.SKIPPED, began_at=LATER)
+            assert await store.record_job_run(again, event=an_event("again"), draft=a_draft) is None
+            assert await store.load_internals() == {}
+        async with opened() as store:
+            assert await store.load_job_runs() == (a_job_run(),)
+            assert await kinds(store) == ["due"]
+
+    async def test_its_task_is_recorded_with_it(self, opened):
+        async with opened() as store:
+            run = await store.record_job_run(a_job_run(), event=an_event("due"), draft=a_draft)
+            assert run is not None
+            assert run.task == parse_task_key("octo/parrot#i1")
+            assert await store.find_task(run.task) == a_task(run.task)
+            assert await store.find_job_run(KEY.project, "nightly", NOW) == run
+            assert await store.find_job_run(KEY.project, "nightly", LATER) is None
+
+    async def test_what_came_of_it_is_kept(self, opened):
+        ended = a_job_run(
+            state=JobState.FAILED,
+            is_late=True,
+            by_hand=True,
+            task=KEY,
+            words="oh",
+            exit_code=-9,
+            log="l",
+            ended_at=LATER,
+        )
+        async with opened() as store:
+            await store.record_job_run(a_job_run(), event=an_event("due"))
+            await store.save_job_run(ended, event=an_event("ended"))
+            with pytest.raises(Missing):
+                await store.save_job_run(replace(ended, due_at=LATER), event=an_event("ended"))
+        async with opened() as store:
+            assert await store.load_job_runs(project=KEY.project, name="nightly") == (ended,)
+            assert await store.load_job_runs(project=OTHER.project) == ()
+
+    async def test_the_last_of_each_are_those_recorded_last_by_due_time(self, opened):
+        async with opened() as store:
+            for hours in (9_000, 1, 2, 3):  # the first under a clock that ran ahead
+                await store.record_job_run(a_job_run(hours), event=an_event("due"))
+                await store.record_job_run(a_job_run(hours, job="other"), event=an_event("due"))
+            found = await store.load_job_runs(each=2)
+            assert [(run.job, run.due_at) for run in found] == [
+                (name, NOW + timedelta(hours=hours)) for hours in (3, 2) for name in ("nightly", "other")
+            ]
+            first, *_ = await store.load_job_runs(name="other", each=9)
+            assert first.due_at == NOW + timedelta(hours=9_000)
+
+    async def test_a_schedule_and_a_switch_do_not_touch_each_other(self, opened):
+        async with opened() as store:
+            await store.note_job("a/b", "nightly", mark="0 0 * * * UTC", at=NOW)
+            await store.switch_job("a/b", "nightly", enabled=False, event=an_event("off"))
+            await store.note_job("a/b", "nightly", mark="1 0 * * * UTC", at=LATER)
+            await store.switch_job("a/b", "new", enabled=True, event=an_event("on"))
+        async with opened() as store:
+            assert await store.load_job_records() == (
+                JobRecord("a/b", "new", "", NOW, enabled=True),
+                JobRecord("a/b", "nightly", "1 0 * * * UTC", LATER, enabled=False),
+            )
 
 
 class TestReactions:

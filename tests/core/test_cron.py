@@ -49,6 +49,7 @@ def test_short_forms_are_the_fields_that_they_stand_for():
     assert next_fire(parse_schedule("@weekly"), utc(2026, 3, 4)) == utc(2026, 3, 8)  # a Sunday, 0
     assert next_fire(parse_schedule("0 0 * * 7"), utc(2026, 3, 4)) == utc(2026, 3, 8)  # and 7
     assert next_fire(parse_schedule("0 0 * * mon"), utc(2026, 3, 4)) == utc(2026, 3, 9)
+    assert next_fire(parse_schedule("14 22-22/4 * * *"), utc(2026, 3, 4)) == utc(2026, 3, 4, 22, 14)
     assert next_fire(parse_schedule("0 0 29 2 *"), utc(2026, 3, 4)) == utc(2028, 2, 29)
 
 

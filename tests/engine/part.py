@@ -189,7 +189,7 @@ WELL = {Role.AUTHOR: done(), Role.REVIEWER: approves(), Role.ROUTER: routes()}
 _WRITES = (
     "record_task", "update_task", "change_status", "settle_status", "record_run", "save_run", "record_route",
     "record_verdict", "mark_verdict_posted", "save_cooldown", "clear_cooldowns", "record_event", "record_intent",
-    "settle_effect", "save_value",
+    "settle_effect", "save_value", "record_internal", "change_internal", "note_job", "record_job_run", "save_job_run",
 )  # fmt: skip
 
 
@@ -248,7 +248,7 @@ class StageRuntime(FakeRuntime):
 
 
 class StageWorkspaces(FakeWorkspaces):
-    """Throw-away checkouts of merges are real folders, since checks run in them. `instead` as with the forge."""
+    """Throw-away checkouts are real folders, since commands run in them. `instead` as with the forge."""
 
     def __init__(self, clock: FakeClock, *, home: Path, forge: FakeForge) -> None:
         super().__init__(clock, home=home, forge=forge)
@@ -259,6 +259,20 @@ class StageWorkspaces(FakeWorkspaces):
         if isinstance(answer, Path):
             answer.mkdir(parents=True, exist_ok=True)
         return answer
+
+
+def _real(name: str) -> Callable[..., Any]:
+    plain = getattr(FakeWorkspaces, name)
+
+    async def ensure(self: StageWorkspaces, *args: Any, **named: Any) -> Any:
+        answer = await plain(self, *args, **named)
+        answer.mkdir(parents=True, exist_ok=True)
+        return answer
+
+    return ensure
+
+
+StageWorkspaces.ensure_review_checkout = _real("ensure_review_checkout")  # type: ignore[method-assign]  # as below
 
 
 def _steered(kind: type, name: str) -> Callable[..., Any]:

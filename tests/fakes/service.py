@@ -24,6 +24,7 @@ from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
+from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import (
     AgentStatus,
@@ -82,6 +83,7 @@ class FakeService:
     def __init__(self, *, reads_only: bool = False) -> None:
         self.reads_only = reads_only
         self.tasks: dict[TaskKey, Task] = {}
+        self.jobs: dict[tuple[str, str], JobDetail] = {}
         self.internals: dict[TaskKey, InternalTask] = {}
         self.subscriptions: dict[str, set[str]] = {}
         self.sentences: dict[TaskKey, str] = {}
@@ -232,6 +234,32 @@ class FakeService:
         changed = self.internals[key].issue is None
         self.internals[key] = replace(self.internals[key], issue=77)
         return Answer(changed, f"{key} is issue #77", {"task": f"{key.project}#77", "url": ""})
+
+    async def list_jobs(self, *, project: str | None = None) -> tuple[JobSummary, ...]:
+        if project is not None:
+            self._project(project)
+        return tuple(one.summary for one in self.jobs.values() if project in (None, one.summary.project))
+
+    async def get_job(self, project: str, name: str, *, limit: int = 20) -> JobDetail:
+        if (project, name) not in self.jobs:
+            raise Missing(f"{project} has no job {name}")
+        found = self.jobs[project, name]
+        return replace(found, runs=found.runs[:limit])
+
+    async def run_job(self, project: str, name: str) -> Answer:
+        self._may_write()
+        summary = (await self.get_job(project, name)).summary
+        if summary.held:
+            raise Conflict(f"{name} cannot start: {summary.held}")
+        self.record("job.asked", f"{name} of {project}")
+        return Answer(True, f"{name} of {project} starts now")
+
+    async def switch_job(self, project: str, name: str, *, enabled: bool) -> Answer:
+        self._may_write()
+        found = await self.get_job(project, name)
+        changed = found.summary.is_on is not enabled
+        self.jobs[project, name] = replace(found, summary=replace(found.summary, is_on=enabled, next_at=()))
+        return Answer(changed, f"{name} of {project} is {'on' if enabled else 'off'}")
 
     async def approve_task(self, key: TaskKey) -> Answer:
         task = self._change(key)

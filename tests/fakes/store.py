@@ -19,6 +19,7 @@ from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
+from nightcrew.core.model.job import JobRecord, JobRun
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.report import AuthorReport, ReviewReport
@@ -29,15 +30,18 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
+from tests.fakes.job_store import MemoryJobs
 
 
-class MemoryStore:
+class MemoryStore(MemoryJobs):
     """Implements `nightcrew.ports.store.Store`. No method awaits anything, so each is whole by nature."""
 
     def __init__(self) -> None:
         self.trouble: Exception | None = None
         self.writes = 0
         self.tasks: dict[TaskKey, Task] = {}
+        self.jobs: dict[tuple[str, str], JobRecord] = {}
+        self.job_runs: dict[tuple[str, str, datetime], JobRun] = {}
         self.internals: dict[TaskKey, InternalTask] = {}
         self.commands: dict[tuple[str, int, int], SettledCommand] = {}
         self.runs: dict[RunId, Run] = {}
@@ -84,6 +88,9 @@ class MemoryStore:
 
     async def record_internal(self, project: str, draft: Draft) -> TaskKey:
         self._check()
+        return self._add_internal(project, draft)
+
+    def _add_internal(self, project: str, draft: Draft) -> TaskKey:
         known = [key.number for key in self.internals if key.project == project]
         key = TaskKey(project, 1 + max(known, default=INTERNAL_FROM))
         task, internal, event = draft(key)

@@ -331,6 +331,7 @@ class Stage:
         clone = self.clone()
         git("-C", str(clone), "checkout", "--quiet", branch)
         for name, text in files.items():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
             (clone / name).write_text(text, encoding="utf-8")
         git("-C", str(clone), "add", "--all")
         git("-C", str(clone), "commit", "--quiet", "--message", "By hand")

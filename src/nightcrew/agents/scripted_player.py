@@ -7,7 +7,8 @@ With `starts`, a line for each start is added to that file.
 An author plays the first attempt, or the next one after changes were asked for; with `"in_order": true` the n-th
 run plays the n-th attempt, the last one again and again. An attempt has `files` ({path: text}) and `summary`; it may
 have `commit` (true: commit the files itself), `gate` (a path: wait there until it exists), `exit` (leave with that
-code and no report), `outcome` (done, declined, needs_input, blocked), `question` and `answers` (to review threads).
+code and no report), `outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads)
+and `answer` (what a report found out).
 
 A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
 is; `"review": {"in_order": [step, …]}` gives in the n-th run the n-th answer: `decision`, `summary`, and what is said
@@ -63,6 +64,8 @@ def write(job: Json, part: Json, prompt: str, playbook: Json) -> int:
             subprocess.run(["git", *words], timeout=60, check=True)  # noqa: S607 - words of the playbook
     if leaves(job, attempt):
         return int(attempt["exit"])
+    if "answer" in attempt:
+        pathlib.Path(job["report"]).with_name("answer.md").write_text(attempt["answer"], encoding="utf-8")
     report(
         job,
         {

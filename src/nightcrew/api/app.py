@@ -13,6 +13,7 @@ from nightcrew.api import (
     failure,
     flaky,
     health,
+    job,
     notice,
     project,
     pull,
@@ -46,7 +47,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.pace = pace
     app.state.closing = asyncio.Event()
     for room in (
-        service_status, project, task, pull, revert, run, event, cooldown, failure, flaky, notice, board, config,
+        service_status, project, task, job, pull, revert, run, event, cooldown, failure, flaky, notice, board, config,
     ):  # fmt: skip
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from nightcrew.api import render
+from nightcrew.api import job_render, render
 from nightcrew.api.board_render import render_boards
 from nightcrew.api.status_render import render_status
 from nightcrew.cli.client import Json
@@ -30,6 +30,18 @@ class OfflineReader(Reader):
     def status(self) -> Json:
         async def ask(service: Service) -> Json:
             return render_status(await service.status())
+
+        return self._ask(ask)
+
+    def list_jobs(self, *, project: str | None) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return job_render.render_jobs(await service.list_jobs(project=project))
+
+        return list(self._ask(ask)["jobs"])
+
+    def get_job(self, project: str, name: str, *, limit: int) -> Json:
+        async def ask(service: Service) -> Json:
+            return job_render.render_job_detail(await service.get_job(project, name, limit=limit))
 
         return self._ask(ask)
 

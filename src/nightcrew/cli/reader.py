@@ -59,6 +59,12 @@ class Reader(ABC):
     @abstractmethod
     def list_notices(self, *, limit: int) -> list[Json]: ...
 
+    @abstractmethod
+    def list_jobs(self, *, project: str | None) -> list[Json]: ...
+
+    @abstractmethod
+    def get_job(self, project: str, name: str, *, limit: int) -> Json: ...
+
 
 class LiveReader(Reader):
     """Asks the running service."""
@@ -113,6 +119,12 @@ class LiveReader(Reader):
 
     def list_flakes(self, *, project: str | None) -> list[Json]:
         return list(self._client.get("/flaky", {"project": project})["flakes"])
+
+    def list_jobs(self, *, project: str | None) -> list[Json]:
+        return list(self._client.get("/jobs", {"project": project})["jobs"])
+
+    def get_job(self, project: str, name: str, *, limit: int) -> Json:
+        return self._client.get(f"/jobs/{project}/{name}", {"limit": limit})
 
 
 def task_path(task: str, verb: str = "") -> str:

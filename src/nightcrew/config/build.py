@@ -7,6 +7,7 @@ from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
+from nightcrew.config.job import build_jobs
 from nightcrew.config.notice import build_notices
 from nightcrew.config.project import ProjectEntry
 from nightcrew.config.reaction import ReactionKeys
@@ -129,6 +130,8 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         prompt=PromptBudget(**keys.prompt.model_dump()),
         checks=tuple(CheckCommand(check.name, check.command, check.timeout) for check in keys.checks),
         setup=tuple(SetupCommand(step.command, step.timeout) for step in keys.setup),
+        jobs=build_jobs(keys.jobs),
+        repository_jobs=keys.repository_jobs,
         copy_files=keys.copy_files,
         source=expand(keys.source) if keys.source else "",
         sandbox_read=tuple(expand(path) for path in keys.sandbox_read),

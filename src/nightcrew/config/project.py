@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from nightcrew.config.board import BoardKeys
+from nightcrew.config.job import JobKeys, JobName
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
 from nightcrew.config.value import (
@@ -42,6 +43,7 @@ from nightcrew.core.model.settings import (
     ParentMode,
     ProjectSettings,
     PromptBudget,
+    RepositoryJobs,
     ReviewAllow,
     ReviewSettings,
     SetupCommand,
@@ -231,6 +233,11 @@ class ProjectKeys(Section):
     prompt: PromptKeys = key("Characters that each part of a prompt may take.", PromptKeys())
     checks: Checks = key("Commands that Nightcrew runs as CI.", ())
     setup: tuple[SetupKeys, ...] = key("Commands run in each fresh workspace.", ())
+    jobs: dict[JobName, JobKeys] = key("Scheduled work, by name (see jobs.md).", {})
+    repository_jobs: RepositoryJobs = key(
+        "Which jobs the repository may bring along in `.nightcrew/jobs`: `off`, `tasks`, or `all`, with commands.",
+        _PROJECT.repository_jobs,
+    )
     copy_files: InsidePaths = key("Files copied from `source` into each fresh workspace, such as `.env`.", ())
     sandbox_read: Folders = key(
         "Files and folders that setup commands, checks and agents may read in their sandbox, besides; no secrets.",

@@ -7,6 +7,7 @@ import yaml
 
 from nightcrew.config.channel import render_chat
 from nightcrew.config.document import copy_resolvers
+from nightcrew.config.job import render_jobs
 from nightcrew.config.notice import render_notices
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.secret import MASK, is_reference, looks_secret
@@ -190,6 +191,8 @@ def _project(project: ProjectSettings) -> dict[str, object]:
             for check in project.checks
         ],
         "setup": [{"command": list(step.argv), "timeout": render_duration(step.timeout_s)} for step in project.setup],
+        "jobs": dict(render_jobs(project.jobs, duration=render_duration)),
+        "repository_jobs": project.repository_jobs.value,
         "copy_files": list(project.copy_files),
         "agent_settings": project.agent_settings,
         "scan_allow": list(project.scan_allow),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nightcrew.core.action.board import SyncBoard
 from nightcrew.core.action.claim import ClaimTask, ReleaseClaim, RenewClaim
+from nightcrew.core.action.job import NoteJob, StartJob
 from nightcrew.core.action.person import AnswerCommand, AskPull, NoteComplete, PassComments, SoundAlarm, TellPerson
 from nightcrew.core.action.pull import (
     AnswerFeedback,
@@ -63,6 +64,7 @@ __all__ = [
     "MoveStatus",
     "NoteComplete",
     "NoteHoldup",
+    "NoteJob",
     "NoteReaction",
     "NoteRun",
     "OfferBuild",
@@ -83,6 +85,7 @@ __all__ = [
     "SettleLanding",
     "SettleReruns",
     "SoundAlarm",
+    "StartJob",
     "StartRun",
     "StopRun",
     "SyncBoard",
@@ -117,6 +120,8 @@ Action = (
     | SyncBoard
     | NoteReaction
     | AnswerFeedback
+    | NoteJob
+    | StartJob
     | RerunChecks
     | SettleReruns
     | FollowBase

@@ -20,10 +20,12 @@ from nightcrew.core.actions import (
     MergePull,
     NoteComplete,
     NoteHoldup,
+    NoteJob,
     PassComments,
     RecordRoute,
     RunChecks,
     SettleLabels,
+    StartJob,
     StartRun,
     SyncBoard,
     TellPerson,
@@ -41,6 +43,7 @@ from nightcrew.core.policy.depending import find_circles
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.policy.noticing import told_words
+from nightcrew.core.policy.scheduling import schedule_jobs, wake_times
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
 from nightcrew.core.stage import Allowance, Case, Entry, Stage, act_on, block, wait_for
@@ -131,6 +134,7 @@ def decide(world: World) -> Decision:
             *sound_alarm(project),
             *_all_complete(world, project),
             *settle_landings(world, project),
+            *schedule_jobs(world, project),
         )
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
@@ -138,7 +142,10 @@ def decide(world: World) -> Decision:
 
 def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
-    return not isinstance(action, RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup | AskPull | QueueAction)
+    return not isinstance(
+        action,
+        RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup | AskPull | QueueAction | NoteJob | StartJob,
+    )
 
 
 def allocate(world: World) -> Allowance:
@@ -345,4 +352,4 @@ def _age(candidate: Candidate) -> tuple[int, datetime, int]:
 def _wake_at(world: World, waits: dict[TaskKey, Wait]) -> datetime:
     regular = world.now + timedelta(seconds=world.settings.interval_s)
     due = [wait.until_at for wait in waits.values() if wait.until_at is not None and wait.until_at > world.now]
-    return min([regular, *due])
+    return min([regular, *due, *wake_times(world)])

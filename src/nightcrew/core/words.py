@@ -162,6 +162,15 @@ def render_published(internal: InternalTask, limit: int) -> str:
     return f"{render_published_mark(internal.mark)}\n{body}{found}\n"
 
 
+def render_job_body(prompt: str, last: tuple[str, ...], limit: int) -> str:
+    """The text of a job's task: what its owner asks for, and what its last runs came to."""
+    body = cut(prompt.strip(), limit // 2)
+    if not last:
+        return f"{body}\n"
+    said = "\n".join(f"- {_passage(text, 3_000)}" for text in last)
+    return f"{body}\n\n## What the last runs of this job came to\n\n{said}\n"
+
+
 def render_published_mark(mark: str) -> str:
     """By which the issue is found again."""
     return f"<!-- nightcrew:internal {mark} -->"

@@ -36,6 +36,7 @@ from nightcrew.core.actions import (
     MoveStatus,
     NoteComplete,
     NoteHoldup,
+    NoteJob,
     NoteReaction,
     NoteRun,
     OfferBuild,
@@ -54,6 +55,7 @@ from nightcrew.core.actions import (
     SettleLanding,
     SettleReruns,
     SoundAlarm,
+    StartJob,
     StartRun,
     StopRun,
     SyncBoard,
@@ -77,6 +79,7 @@ from nightcrew.engine.effect.command import answer_command, pass_comments
 from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.forge_queue import dequeue_pull, enqueue_pull
 from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
+from nightcrew.engine.effect.job import note_job, start_job
 from nightcrew.engine.effect.land import close_landed, land_build
 from nightcrew.engine.effect.landing import settle_landing
 from nightcrew.engine.effect.means import Means
@@ -101,7 +104,7 @@ UNKNOWN_PAUSE_S = 20.0
 early, it is not found, and made twice."""
 
 
-async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901, PLR0911, PLR0912 - one arm an action
+async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901, PLR0911, PLR0912, PLR0915 - an arm each
     """Make one action's effects, if no other machine has its task."""
     taken = await why_not_ours(means, action)
     if taken:
@@ -151,6 +154,10 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await answer_command(means, action)
         case PassComments():
             return await pass_comments(means, action)
+        case NoteJob():
+            return await note_job(means, action)
+        case StartJob():
+            return await start_job(means, action)
         case SyncBoard():
             return await sync_board(means, action)
         case AskPull():
@@ -303,7 +310,7 @@ class Actor:
         facts = {"task": str(action.task), "key": action.key, "why": ports.mask(action.why)}
         try:
             with ports.tracer.span(type(action).__name__, **facts):
-                async with asyncio.timeout(self._timeout_s):
+                async with asyncio.timeout(self._timeout_s + _own_time(action)):
                     return await perform(self._means.frozen(), action)
         except TimeoutError:
             return OutcomeOpen(f"it did not end within {self._timeout_s:g} s")
@@ -338,6 +345,11 @@ class Actor:
             await self._means.ports.store.record_event(event)
         except PortError:
             return  # the store is what failed: the next look says so
+
+
+def _own_time(action: Action) -> float:
+    """What a job's command may take besides."""
+    return action.job.timeout_s if isinstance(action, StartJob) and action.job.run else 0.0
 
 
 def _with_time(error: Unavailable) -> str:

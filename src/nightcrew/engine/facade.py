@@ -15,7 +15,7 @@ from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Run
-from nightcrew.core.model.settings import Intake, Settings
+from nightcrew.core.model.settings import Intake, ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.neutral import one_line
@@ -28,6 +28,7 @@ from nightcrew.engine.effect.filing import INTAKE_LABEL, file_issue
 from nightcrew.engine.effect.internal import NewTask, add_internal, publish_internal
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import vouch, waive
+from nightcrew.engine.job import JobReader, run_job, switch_job
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.measure import check_health, take_measures
 from nightcrew.engine.prune import prune
@@ -36,6 +37,7 @@ from nightcrew.engine.request import ask_about
 from nightcrew.engine.revert import revert
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
+from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import Answer, BoardStatus, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
 
@@ -56,6 +58,8 @@ class Facade:
         self._reader = reader
         self._render_config = render_config
         self._test_notices = test_notices
+        ports = loop.means.ports
+        self._jobs = JobReader(ports.store, ports.clock, self._projects, home=ports.home)
 
     @property
     def _means(self) -> Means:
@@ -231,6 +235,25 @@ class Facade:
         self._means.observer.expire()
         self._after(key)
         return Answer(True, f"the comment is on {key}")
+
+    async def list_jobs(self, *, project: str | None = None) -> tuple[JobSummary, ...]:
+        return await self._jobs.list_jobs(project=project)
+
+    async def get_job(self, project: str, name: str, *, limit: int = 20) -> JobDetail:
+        return await self._jobs.get_job(project, name, limit=limit)
+
+    async def run_job(self, project: str, name: str) -> Answer:
+        answer = await run_job(self._means, self._jobs, project, name)
+        self._loop.wake()
+        return answer
+
+    async def switch_job(self, project: str, name: str, *, enabled: bool) -> Answer:
+        answer = await switch_job(self._means, self._jobs, project, name, enabled=enabled)
+        self._loop.wake()
+        return answer
+
+    def _projects(self) -> Mapping[str, ProjectSettings]:
+        return self._means.observer.all_project_settings()
 
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
         project = project if project is None else self._reader.spell(project)

@@ -77,7 +77,7 @@ class Observer:
         look, memory = self._looks.get(slug), self._projects[slug]
         if project != before.projects[slug] or (look is not None and not look.done()):
             return False
-        return memory.reader.adopt(self._ports.overlay, memory.facts)
+        return memory.reader.adopt(self._ports.overlay, memory.facts, add_jobs=self._ports.add_jobs)
 
     def _forget(self, slug: str) -> ProjectMemory:
         self._looks.pop(slug, None)
@@ -198,10 +198,11 @@ class Observer:
         live = await self._runs.observe(open_runs, self._ports, settings=self._settings, awake=self.awake)
         self._probes.begin(self._projects, records.tasks.values(), group, wake)
         await self._look(group, records, wake)
-        projects = {slug: project_world(memory, records, live) for slug, memory in self._projects.items()}
+        now = self._ports.clock.now()
+        projects = {slug: project_world(memory, records, live, now=now) for slug, memory in self._projects.items()}
         projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)
         return World(
-            now=self._ports.clock.now(),
+            now=now,
             settings=self._settings,
             projects=projects,
             agents=self._agents(),
@@ -250,7 +251,7 @@ class Observer:
         ports, project = self._ports, self._settings.projects[slug]
         forge = ports.forge_of(self._settings, slug)
         issues = IssueView(forge.tracker, ports.clock, slug)
-        reader = ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project)
+        reader = ProjectReader(forge.scm, ports.workspace, ports.overlay, ports.clock, project, add_jobs=ports.add_jobs)
         return ProjectMemory(
             configured=project,
             claims=ClaimBook(ports.claims, forge.scm, ports.clock, slug, ports.machine),

@@ -40,6 +40,10 @@ def _no_hits(_diff: str) -> tuple[Hit, ...]:
     return ()
 
 
+def _no_jobs(project: ProjectSettings, _files: Mapping[str, str]) -> tuple[ProjectSettings, tuple[str, ...]]:
+    return project, ()
+
+
 async def _no_sandbox(_kind: SandboxKind) -> Found:
     return Usable(SandboxKind.NONE)
 
@@ -56,13 +60,13 @@ async def _no_models(_agent: Agent, _env: Mapping[str, str]) -> tuple[str, ...]:
 class Ports:
     """`resolve_env` turns an agent's variables (references and values) into values, when a run starts. `find_program`
     tells where a program is, or that it is not there. `overlay` reads a repository's own settings file over the
-    owner's settings of the project. `base_env` is the clean environment that runs start from. `mask` takes secrets
-    out of a text; `mask_folder` out of the files of a run's folder, and names those that had some; `scan` finds
-    secrets among the lines that a diff adds. `find_sandbox` tells whether a kind of sandbox works here. `list_models`
-    asks an agent's CLI, with its own variables, for the names of its models (PortError if that fails; none if it
-    cannot say).
-    `free_bytes` is the room on the disk of the home, None if it cannot be told; `tracer` is where spans go. `claims` is
-    where tasks are claimed, None where that cannot be done; `machine` is who claims."""
+    owner's settings of the project; `add_jobs` takes up the files of jobs that it brings along. `base_env` is the
+    clean environment that runs start from. `mask` takes secrets out of a text; `mask_folder` out of the files of a
+    run's folder, and names those that had some; `scan` finds secrets among the lines that a diff adds.
+    `find_sandbox` tells whether a kind of sandbox works here. `list_models` asks an agent's CLI, with its own
+    variables, for the names of its models (PortError if that fails; none if it cannot say). `free_bytes` is the
+    room on the disk of the home, None if it cannot be told; `tracer` is where spans go. `claims` is where tasks are
+    claimed, None where that cannot be done; `machine` is who claims."""
 
     store: Store
     clock: Clock
@@ -76,6 +80,7 @@ class Ports:
     find_program: Callable[[str], str | None]
     overlay: Callable[[ProjectSettings, str], ProjectSettings]
     base_env: Callable[[], Mapping[str, str]]
+    add_jobs: Callable[[ProjectSettings, Mapping[str, str]], tuple[ProjectSettings, tuple[str, ...]]] = _no_jobs
     mask: Callable[[str], str] = _as_it_is
     mask_folder: Callable[[Path], Awaitable[tuple[str, ...]]] = _no_files
     scan: Callable[[str], tuple[Hit, ...]] = _no_hits

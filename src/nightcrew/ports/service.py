@@ -20,7 +20,23 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.budgeting import Spent
 from nightcrew.core.reason import Wait
+from nightcrew.ports.answer import Answer
+from nightcrew.ports.job_service import JobService
 from nightcrew.ports.measure import Health, Measure
+
+__all__ = [
+    "AgentStatus",
+    "Answer",
+    "BoardStatus",
+    "LogPiece",
+    "ProjectStatus",
+    "RunDetail",
+    "Service",
+    "ServiceStatus",
+    "TaskDetail",
+    "TaskSummary",
+    "WebhookStatus",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +163,7 @@ class RunDetail:
     report: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of a command: whether anything was changed, and one line for the person."""
-
-    changed: bool
-    words: str
-    data: Mapping[str, object] = field(default_factory=dict)
-
-
-class Service(Protocol):
+class Service(JobService, Protocol):
     """Errors: Missing (no such task, run, project), Conflict (not possible now, and why), Invalid (bad argument),
     Unavailable (the service is not running, for commands that change something)."""
 

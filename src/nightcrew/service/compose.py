@@ -14,6 +14,7 @@ import structlog
 
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
+from nightcrew.config.job import add_job_files
 from nightcrew.config.layer import parse_project_file
 from nightcrew.config.load import Configuration
 from nightcrew.config.render import render_settings
@@ -118,6 +119,7 @@ async def composed(
             resolve_env=_resolver(home, vault),
             find_program=shutil.which,
             overlay=_overlay(configuration),
+            add_jobs=add_job_files,
             base_env=clean_environment,
             mask=vault.mask,
             mask_folder=lambda folder: asyncio.to_thread(vault.mask_folder, folder),

@@ -20,7 +20,9 @@ from nightcrew.core.model.run import Run
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.engine.cooldown import clear_cooldowns
+from nightcrew.engine.job import JobReader
 from nightcrew.engine.reading import Reader, Show, Sight
+from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import (
     Answer,
@@ -62,14 +64,16 @@ async def open_offline_service(home: Path) -> AsyncIterator[Service]:
             sight=Sight,
             show=Show(render_output, task_url(lambda: settings), Vault().mask),
         )
-        yield OfflineService(reader, settings, place)
+        jobs = JobReader(store, clock, lambda: settings.projects, home=place.root)
+        yield OfflineService(reader, settings, place, jobs=jobs)
 
 
 class OfflineService:
     """Implements `ports.service.Service`, as far as that goes without a loop."""
 
-    def __init__(self, reader: Reader, settings: Settings, place: Home) -> None:
+    def __init__(self, reader: Reader, settings: Settings, place: Home, *, jobs: JobReader) -> None:
         self._reader = reader
+        self._jobs = jobs
         self._settings = settings
         self._place = place
 
@@ -154,6 +158,18 @@ class OfflineService:
 
     async def publish_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be published")
+
+    async def list_jobs(self, *, project: str | None = None) -> tuple[JobSummary, ...]:
+        return await self._jobs.list_jobs(project=project)
+
+    async def get_job(self, project: str, name: str, *, limit: int = 20) -> JobDetail:
+        return await self._jobs.get_job(project, name, limit=limit)
+
+    async def run_job(self, project: str, name: str) -> Answer:
+        _refuse(f"{name} of {project} cannot be started")
+
+    async def switch_job(self, project: str, name: str, *, enabled: bool) -> Answer:
+        _refuse(f"{name} of {project} cannot be switched {'on' if enabled else 'off'}")
 
     async def approve_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be approved")

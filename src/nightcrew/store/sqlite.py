@@ -46,10 +46,11 @@ from nightcrew.store.migrate import check, upgrade
 from nightcrew.store.migration import Migration
 from nightcrew.store.reaction_table import ReactionTables
 from nightcrew.store.reader import reading
+from nightcrew.store.sqlite_job import SqliteJobs
 from nightcrew.store.writer import writing
 
 
-class SqliteStore(ReactionTables, BuildRows):
+class SqliteStore(ReactionTables, BuildRows, SqliteJobs):
     """Implements `nightcrew.ports.store.Store`; what is said there of a method holds here. Open it with `open` or
     `open_read_only`."""
 

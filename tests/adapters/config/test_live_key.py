@@ -20,12 +20,18 @@ from nightcrew.service.load import load
 from tests.adapters.github.test_app import a_pair
 
 SLUG = "acme/widgets"
+JOBS = {"nightly": {"schedule": "@daily", "prompt": "Look."}}
 BASE: dict[str, Any] = {
     "projects": [
-        {"slug": SLUG, "checks": [{"name": "unit", "command": ["true"]}], "setup": [{"command": ["true"]}]},
+        {
+            "slug": SLUG,
+            "checks": [{"name": "unit", "command": ["true"]}],
+            "setup": [{"command": ["true"]}],
+            "jobs": JOBS,
+        },
         "acme/sprockets",
     ],
-    "defaults": {"checks": [{"name": "unit", "command": ["true"]}], "setup": [{"command": ["true"]}]},
+    "defaults": {"checks": [{"name": "unit", "command": ["true"]}], "setup": [{"command": ["true"]}], "jobs": JOBS},
     "agents": {"ann": {"adapter": "claude"}, "bob": {"adapter": "codex"}},
     "forges": {"github": {"token": "file:token", "app": {"id": 1, "installation": 2, "private_key": "file:key"}}},
     "router": {"agent": "bob"},
@@ -69,6 +75,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "22:00-07:00",
         "09:00",
         "Europe/Berlin",
+        "@hourly",
         "desktop",
         "tls",
     ),
@@ -87,6 +94,8 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "section": (),
 }
 """Values to try in the place of the one that is there, by what a key takes: the first that is valid and different."""
+_INSTEAD = {"run": "prompt"}
+"""Keys that stand in the place of another one."""
 _SECTIONS = ("section", "sections by name", "list of sections")
 
 
@@ -106,6 +115,8 @@ def with_value(key: Key, value: Any) -> dict[str, Any]:
     for part in parts[:-1]:
         here = _inner(here, part)
     here[parts[-1]] = value
+    if parts[-1] in _INSTEAD:
+        here.pop(_INSTEAD[parts[-1]], None)
     return document
 
 

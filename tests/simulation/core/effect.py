@@ -26,6 +26,7 @@ from nightcrew.core.actions import (
     MoveStatus,
     NoteComplete,
     NoteHoldup,
+    NoteJob,
     NoteReaction,
     NoteRun,
     OfferBuild,
@@ -42,6 +43,7 @@ from nightcrew.core.actions import (
     SettleLanding,
     SettleReruns,
     SoundAlarm,
+    StartJob,
     StartRun,
     StopRun,
     SyncBoard,
@@ -112,6 +114,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _answer(sim, action)
         case PassComments():
             raise Refuse("comments are read whole each time here")
+        case NoteJob() | StartJob():
+            raise AssertionError("no project has jobs here")
         case SyncBoard():
             raise AssertionError("no project has a board here")
         case AnswerFeedback():

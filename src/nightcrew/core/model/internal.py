@@ -2,41 +2,16 @@
 is the store's alone."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.pin import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.task import Task
+
+__all__ = ["NO_PINS", "InternalTask", "Pins", "TaskKind"]
 
 OWNER = "nightcrew"
 """The author of what no account has written."""
-
-
-class TaskKind(Enum):
-    """`change` ends as a merged pull request. `report` ends with what its agent wrote, if it changed
-    nothing. `review` is the review of somebody's pull request, and ends with that."""
-
-    CHANGE = "change"
-    REPORT = "report"
-    REVIEW = "review"
-
-
-@dataclass(frozen=True, slots=True)
-class Pins:
-    """What somebody chose beforehand; empty: the router's choice."""
-
-    agent: str = ""
-    model: str = ""
-    complexity: str = ""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The same as labels of an issue say it."""
-        pins = (("agent", self.agent), ("model", self.model), ("complexity", self.complexity))
-        return tuple(f"{kind}:{value}" for kind, value in pins if value)
-
-
-NO_PINS = Pins()
 
 
 @dataclass(frozen=True, slots=True)

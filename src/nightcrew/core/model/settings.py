@@ -8,6 +8,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
+from nightcrew.core.model.job import JobSettings
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.target import NoticeSettings
@@ -109,6 +110,14 @@ class AgentSettings:
     sandbox_read: tuple[str, ...] = ()
     network: Network = Network.OPEN
     hosts: tuple[str, ...] = ()
+
+
+class RepositoryJobs(Enum):
+    """Which jobs a repository may bring along in its own files: none, those that ask for tasks, or commands as well."""
+
+    OFF = "off"
+    TASKS = "tasks"
+    ALL = "all"
 
 
 class MergeStrategy(Enum):
@@ -250,6 +259,8 @@ class ProjectSettings:
     instructions: str = ""
     agent_settings: bool = False
     """Whether agents' CLIs may load the settings that the repository has for them, as they are on the base."""
+    jobs: tuple[JobSettings, ...] = ()
+    repository_jobs: RepositoryJobs = RepositoryJobs.TASKS
     scan_allow: tuple[str, ...] = ()
     """Paths in which what only looks like a secret may be pushed."""
 

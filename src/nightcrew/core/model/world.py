@@ -15,6 +15,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.dependency import Dependency
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.job import JobView
 from nightcrew.core.model.landing import LandingView
 from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.reaction import Reaction
@@ -144,6 +145,7 @@ class ProjectWorld:
     builds: tuple[BuildView, ...] = ()
     landings: tuple[LandingView, ...] = ()
     """Merges after which the base is watched."""
+    jobs: tuple[JobView, ...] = ()
     alarm: str = ""
     """What was said last of a base that is red by itself; empty if none is known to be."""
     completed: Completion | None = None

@@ -22,6 +22,7 @@ from nightcrew.core.actions import (
     MakeBuild,
     MergePull,
     NoteComplete,
+    NoteJob,
     NoteRun,
     OfferBuild,
     PassComments,
@@ -31,6 +32,7 @@ from nightcrew.core.actions import (
     RevertMerge,
     SettleLanding,
     SoundAlarm,
+    StartJob,
     StopRun,
     SyncBoard,
     UpdateBranch,
@@ -55,6 +57,8 @@ async def why_not_ours(means: Means, action: Action) -> str:
         case CollectRun() | StopRun() | NoteRun() | ClaimTask() | RenewClaim() | ReleaseClaim():
             return ""
         case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete() | SettleLanding() | RevertMerge() | AskPull():
+            return ""
+        case NoteJob() | StartJob():
             return ""
         case MakeBuild() | OfferBuild() | CheckBuild() | EndBuild() | LandBuild():
             return ""  # about no task; a landing asks for the claim of each of its members

@@ -1,7 +1,7 @@
 """Filing an issue. One that may have been filed when the service died, or whose answer was lost, is looked for before
 another is filed."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from nightcrew.core.errors import OutcomeUnknown
@@ -38,15 +38,16 @@ async def file_issue(means: Means, project: str, *, title: str, body: str, label
     )
 
 
-async def file_marked(means: Means, key: TaskKey, *, title: str, body: str, labels: tuple[str, ...]) -> Issue:
+async def file_marked(
+    means: Means, key: TaskKey, *, title: str, body: str, labels: tuple[str, ...], since: datetime
+) -> Issue:
     """The issue whose body begins with the same line as `body`, which is its mark; filed if none of this account does,
-    open or closed."""
+    open or closed. It cannot have been filed before `since`."""
     tracker, mark = means.ports.forge_of(means.settings, key.project).tracker, body.partition("\n")[0]
-    made_at = (await means.task(key)).created_at
 
     async def find() -> Issue | None:
         login = await tracker.fetch_login(key.project)
-        issues = await tracker.list_updated_issues(key.project, known_at=made_at - _OVERLAP)
+        issues = await tracker.list_updated_issues(key.project, known_at=since - _OVERLAP)
         return next((one for one in issues if one.author == login and one.body.startswith(mark)), None)
 
     found = await find()

@@ -88,9 +88,8 @@ async def publish_internal(means: Means, key: TaskKey) -> tuple[Issue, bool]:
     if labels:
         await tracker.ensure_labels(key.project, {settings.intake_label: INTAKE_LABEL})
     body = means.ports.mask(render_published(internal, BODY_LIMIT))
-    issue = await file_marked(
-        means, key, title=means.ports.mask(task.title), body=body, labels=(*labels, *internal.pins.labels)
-    )
+    title, labels = means.ports.mask(task.title), (*labels, *internal.pins.labels)
+    issue = await file_marked(means, key, title=title, body=body, labels=labels, since=task.created_at)
     event = means.event("task.published", f"it is issue #{issue.number} now", task=key, issue=issue.number)
     await store.change_internal(key, lambda stored: replace(stored, issue=issue.number), event=event)
     if not is_over:

@@ -1,7 +1,7 @@
 """What is known of a repository as a whole: its default branch, and the settings file that it brings along."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from nightcrew.core.errors import ConfigError, Missing, Unavailable
 from nightcrew.core.ids import Sha
@@ -16,7 +16,12 @@ SHUT_FOR_S = 300.0
 SETTINGS_FILE = ".nightcrew.yml"
 NO_ACCESS = "Nightcrew's account may not push to it (or it is archived): write access is needed"
 
+JOB_FOLDER = ".nightcrew/jobs/"
+MOST_JOBS = 50
+
 Overlay = Callable[[ProjectSettings, str], ProjectSettings]
+AddJobs = Callable[[ProjectSettings, Mapping[str, str]], tuple[ProjectSettings, tuple[str, ...]]]
+"""The project with the jobs of these files (path to text), and what is wrong with those that are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,8 @@ class ProjectFacts:
     problem: str = ""
     text: str = ""
     """What the settings file says."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files of jobs, by path."""
     access: str = ""
     """What keeps Nightcrew from its work on it; empty if nothing is known to."""
 
@@ -45,10 +52,13 @@ class ProjectReader:
         overlay: Overlay,
         clock: Clock,
         project: ProjectSettings,
+        *,
+        add_jobs: AddJobs,
     ) -> None:
         self._scm = scm
         self._workspace = workspace
         self._overlay = overlay
+        self._add_jobs = add_jobs
         self._clock = clock
         self._project = project
         self._seen: tuple[float, Repository] | None = None
@@ -68,7 +78,8 @@ class ProjectReader:
             return known if known.access == access else replace(known, access=access)
         await self._workspace.fetch(slug, await self._scm.fetch_remote(slug))
         text = await self._workspace.find_file(slug, base_sha, SETTINGS_FILE)
-        return replace(self._laid_over(base_ref, base_sha, text or ""), access=access)
+        files = await self._job_files(slug, base_sha)
+        return replace(self._laid_over(base_ref, base_sha, text or "", files), access=access)
 
     def merge_methods(self) -> frozenset[MergeMethod]:
         """The ways of merging that the repository's settings leave, as last read; all while that is not known."""
@@ -78,21 +89,34 @@ class ProjectReader:
         """What the forge said of the repository is asked for anew at the next look."""
         self._seen = None
 
-    def adopt(self, overlay: Overlay, known: ProjectFacts | None) -> bool:
-        """Lay settings files over the owner's with `overlay` from now on. Whether what is known still holds then."""
-        self._overlay = overlay
+    def adopt(self, overlay: Overlay, known: ProjectFacts | None, *, add_jobs: AddJobs) -> bool:
+        """Lay settings files over the owner's with `overlay` from now on, and take up job files with `add_jobs`.
+        Whether what is known still holds then."""
+        self._overlay, self._add_jobs = overlay, add_jobs
         if known is None:
             return True
-        again = self._laid_over(known.base_ref, known.base_sha, known.text)
+        again = self._laid_over(known.base_ref, known.base_sha, known.text, known.files)
         return (again.settings, again.problem) == (known.settings, known.problem)
 
-    def _laid_over(self, base_ref: str, base_sha: Sha, text: str) -> ProjectFacts:
+    def _laid_over(self, base_ref: str, base_sha: Sha, text: str, files: Mapping[str, str]) -> ProjectFacts:
+        problems = []
         try:
             settings = self._overlay(self._project, text) if text else self._project
         except ConfigError as error:
-            words = f"{SETTINGS_FILE} is not used: {error}"
-            return ProjectFacts(base_ref, base_sha, self._project, words, text=text)
-        return ProjectFacts(base_ref, base_sha, settings, text=text)
+            settings = self._project
+            problems.append(f"{SETTINGS_FILE} is not used: {error}")
+        if files:
+            settings, wrong = self._add_jobs(settings, files)
+            problems += wrong
+        return ProjectFacts(base_ref, base_sha, settings, "; ".join(problems), text=text, files=files)
+
+    async def _job_files(self, slug: str, sha: Sha) -> Mapping[str, str]:
+        """The files of jobs that the repository brings along, as they are on the base."""
+        tree = await self._workspace.list_tree(slug, sha)
+        paths = [path for path in tree if path.startswith(JOB_FOLDER) and path.endswith(".md")]
+        own = [path for path in paths if "/" not in path.removeprefix(JOB_FOLDER)][:MOST_JOBS]
+        found = {path: await self._workspace.find_file(slug, sha, path) for path in own}
+        return {path: text for path, text in found.items() if text is not None}
 
     async def _is_here(self, base_ref: str, base_sha: Sha) -> bool:
         """Whether what was fetched is still here: somebody may have deleted or damaged it."""

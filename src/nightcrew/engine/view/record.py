@@ -9,6 +9,7 @@ from nightcrew.core.model.board import Card
 from nightcrew.core.model.build import Build
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.internal import InternalTask
+from nightcrew.core.model.job import JobRecord, JobRun
 from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Run
@@ -46,6 +47,8 @@ class Records:
     builds: Mapping[TaskKey, tuple[Build, ...]] = field(default_factory=dict)
     """Those that have ended, by the tasks that were in them."""
     open_builds: tuple[Build, ...] = ()
+    jobs: Mapping[tuple[str, str], JobRecord] = field(default_factory=dict)
+    job_runs: Mapping[tuple[str, str], tuple[JobRun, ...]] = field(default_factory=dict)
 
 
 class RecordView:
@@ -88,6 +91,8 @@ class RecordView:
             reactions=await store.load_reactions(),
             delivered=await store.load_deliveries(),
             internal=await store.load_internals(),
+            jobs={(one.project, one.name): one for one in await store.load_job_records()},
+            job_runs=_by_job(await store.load_job_runs()),
             reruns=await store.load_reruns(),
             cards=await store.load_cards(),
             builds=_by_task(build for build in builds if build.ended_at is not None),
@@ -100,4 +105,11 @@ def _by_task(builds: Iterable[Build]) -> Mapping[TaskKey, tuple[Build, ...]]:
     for build in builds:
         for task in build.tasks:
             found[task] = (*found.get(task, ()), build)
+    return found
+
+
+def _by_job(runs: tuple[JobRun, ...]) -> Mapping[tuple[str, str], tuple[JobRun, ...]]:
+    found: dict[tuple[str, str], tuple[JobRun, ...]] = {}
+    for run in runs:
+        found[run.project, run.job] = (*found.get((run.project, run.job), ()), run)
     return found

@@ -17,12 +17,15 @@ from nightcrew.core.model.world import Completion, ProjectWorld, TaskView
 from nightcrew.core.reason import Wait
 from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
+from nightcrew.engine.view.job import job_views
 from nightcrew.engine.view.memory import ProjectMemory
 from nightcrew.engine.view.record import ALARM, COMPLETE, PAUSED, Records
 from nightcrew.engine.view.sight import TaskSight
 
 
-def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]]) -> ProjectWorld:
+def project_world(
+    memory: ProjectMemory, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]], *, now: datetime
+) -> ProjectWorld:
     """A project as it was last seen, with what the store says of its tasks, and what runs now."""
     slug, settings = memory.configured.slug, memory.settings
     views = []
@@ -79,6 +82,7 @@ def project_world(memory: ProjectMemory, records: Records, live: Mapping[TaskKey
         landings=_landings(memory, records),
         alarm=records.values.get(f"{ALARM}.{slug}", ""),
         builds=open_builds(memory, records),
+        jobs=job_views(settings, records, now=now),
     )
 
 
