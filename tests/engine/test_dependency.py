@@ -1,11 +1,16 @@
 """What tasks depend on, from the links and the words to the start: read when it matters, seen when it changes."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
+from nightcrew.core.actions import Refused, StartRun
 from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.issue import Permission, Standing
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import DependencySettings, ParentMode, ProjectSettings
 from nightcrew.core.policy.depending import CIRCLE, NOT_PLANNED
 from tests.engine.part import PERSON, PROJECT, STRANGER
@@ -251,3 +256,20 @@ async def test_who_may_write_by_now_counts(tmp_path):
     key = stage.file(author=STRANGER, body=f"blocked by #{first.number}")
     await stage.settle()
     assert stage.wait(key).code == "depends"
+
+
+async def test_a_link_that_no_list_shows_yet_is_seen_before_the_start(tmp_path):
+    stage = Stage(tmp_path)
+    first, key = plain(stage), stage.file(labels=("nightcrew", "no-agent"))
+    await stage.settle()
+    stage.forge.link(PROJECT, key.number, blocker=first)
+    thread = stage.forge.thread(PROJECT, key.number)
+    thread.issue = replace(thread.issue, updated_at=stage.clock.now() - timedelta(days=1))  # the link moves no time
+    action = StartRun(key, stage.task(key).status, Role.AUTHOR, "ann", "", 1, 60.0, "now")
+    outcome = await stage.act(action)
+    assert isinstance(outcome, Refused)
+    assert outcome.why == f"it waits for #{first.number}"
+    close(stage, first)
+    again = await stage.act(action)
+    assert isinstance(again, Refused)
+    assert again.why == "its status is new by now", "what it depends on is no reason any more"

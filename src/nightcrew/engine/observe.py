@@ -168,6 +168,9 @@ class Observer:
     def claims_of(self, slug: str) -> ClaimBook:
         return self._get(slug).claims
 
+    def needs_of(self, slug: str) -> DependencyView:
+        return self._get(slug).needs
+
     def issues_of(self, slug: str) -> IssueView:
         return self._get(slug).issues
 

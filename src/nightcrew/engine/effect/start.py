@@ -15,6 +15,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.engine.effect.brief import write_brief
 from nightcrew.engine.effect.confine import confine_setup
+from nightcrew.engine.effect.held import why_held_now
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.resolve import leave_conflict
@@ -101,7 +102,7 @@ async def resume_start(means: Means, action: ResumeStart) -> ActionOutcome:
 
 
 async def _why_not(means: Means, action: StartRun, task: Task) -> str:
-    """The evidence again: the status, the labels, and that the agent may still be used."""
+    """The evidence again: the status, the labels, that the agent may still be used, and what the task depends on."""
     if task.status is not action.source:
         return f"its status is {task.status.value} by now"
     if action.agent not in means.ports.agents:
@@ -112,7 +113,10 @@ async def _why_not(means: Means, action: StartRun, task: Task) -> str:
     cooled = cooled_until(cooldowns, agent=action.agent, model=action.model, now=means.ports.clock.now())
     if cooled is not None:
         return f"{action.agent} is cooling down by now"
-    return await label_moved(means, task)
+    moved = await label_moved(means, task)
+    if moved or action.role is not Role.AUTHOR:
+        return moved
+    return await why_held_now(means, task, action.stack)
 
 
 async def _bring_up(means: Means, run: Run) -> ActionOutcome:
