@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, time
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ def to_plain(value: Any) -> Any:
         return {"$": type(value).__name__, "value": value.value}
     if isinstance(value, datetime):
         return {"$": "datetime", "value": value.isoformat()}
+    if isinstance(value, time):
+        return {"$": "time", "value": value.isoformat()}
     if isinstance(value, tuple | list):
         return [to_plain(item) for item in value]
     if isinstance(value, frozenset | set):

@@ -4,7 +4,7 @@ import inspect
 import json
 import sys
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, time
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -66,6 +66,8 @@ def from_plain(value: Any) -> Any:
     match value.get("$"):
         case "datetime":
             return datetime.fromisoformat(value["value"])
+        case "time":
+            return time.fromisoformat(value["value"])
         case "frozenset":
             return frozenset(from_plain(item) for item in value["value"])
         case "mapping":
