@@ -38,6 +38,7 @@ async def test_a_lost_home_is_made_again_and_its_work_goes_on():
         refused = await stage.cli("restore", str(file), NIGHTCREW_SESSION="nc-1")
         assert "session nc-1 of an agent" in refused.err
         assert await stage.stop() == 0
+        assert "agents are at work" in (await stage.cli("restore", str(file), "--replace")).err
         stage.tmux("kill-server")
         shutil.rmtree(stage.home.root)
 

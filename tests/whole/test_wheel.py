@@ -36,6 +36,8 @@ async def test_the_wheel_alone_runs_the_demo(tmp_path: Path):
 
     origin = await run(tmp_path, str(python), "-c", "import nightcrew.version as v; print(v.__file__)")
     assert origin.out.startswith(str(packages)), "it is the installed one that is tested"
+    template = "from nightcrew.service.background.launchd import find_template as f; print(f().is_file(), f())"
+    assert (await run(tmp_path, str(python), "-c", template)).out.startswith(f"True {packages}")
     program = str(place / "bin" / "nightcrew")
     version = await run(tmp_path, program, "version")
     assert version.code == 0, version.err

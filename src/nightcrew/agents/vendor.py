@@ -50,8 +50,9 @@ VENDOR_PATTERNS: tuple[Pattern, ...] = (
     # Who is asking.
     Pattern(r"failed to login.*request to .*failed, reason", FailureKind.NETWORK, "V089 gemini"),
     Pattern(r"authentication_error|authentication_failed|invalid (x-)?api[- ]?key|invalid_api_key|UNAUTHENTICATED"
-            r"|not logged in|refresh token was revoked|provider\.auth_error|Failed to authenticate",
-            FailureKind.AUTH, "V019 to V023 claude, V051, V063 codex; recorded gemini/http401, kimi/http401"),
+            r"|not logged in|refresh token (was|has( already)? been) (already )?(revoked|used)|provider\.auth_error"
+            r"|Failed to authenticate",
+            FailureKind.AUTH, "V019 to V023 claude, V051, V063 codex, C241; recorded gemini/http401, kimi/http401"),
     # Too much at once.
     Pattern(r"\bcode\W{0,4}1302\b|High concurrency usage", FailureKind.RATE_LIMIT, "V115 glm", scope=Scope.AGENT),
     Pattern(r"your account's rate limit|organization max RPM", FailureKind.RATE_LIMIT, "V014 claude, V096 kimi",

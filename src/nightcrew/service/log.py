@@ -1,5 +1,6 @@
 """What the service says while it runs: one line an event, for a person on a terminal, as JSON otherwise."""
 
+import logging
 import re
 from collections.abc import Callable, Iterable
 from typing import TextIO
@@ -85,6 +86,31 @@ def configure_log(stream: TextIO, *, file: LogFile | None = None, is_background:
         logger_factory=structlog.WriteLoggerFactory(file=stream),
         cache_logger_on_first_use=True,
     )
+
+
+class _Bridge(logging.Handler):
+    """What libraries and the standard library log, in our own log: the same text once, then rarely."""
+
+    def __init__(self, repeats: Repeats) -> None:
+        super().__init__(logging.WARNING)
+        self._repeats = repeats
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            words, key = self.format(record), record.getMessage()
+        except (ValueError, TypeError, KeyError):  # its arguments do not fit its text
+            words = key = str(record.msg)
+        times = self._repeats.weigh((record.name, _NUMBER.sub("0", key[:300])))
+        if not times:
+            return
+        log = structlog.get_logger("library")
+        say = log.error if record.levelno >= logging.ERROR else log.warning
+        say("said by a library", library=record.name, what=words[:4_000], **({"times": times} if times > 1 else {}))
+
+
+def bridge_logging(repeats: Repeats) -> None:
+    """Take what is logged by other means into ours, secrets masked, from warnings on."""
+    logging.getLogger().addHandler(_Bridge(repeats))
 
 
 class ProblemLog:

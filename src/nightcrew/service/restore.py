@@ -4,6 +4,7 @@ Nothing is written into a home that is there: the archive is unpacked beside it,
 bound to the path of the home (worktrees, and the repositories that they hang on) is left out where the path is another.
 """
 
+import asyncio
 import json
 import os
 import shutil
@@ -17,6 +18,9 @@ from typing import Any
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import Conflict, Invalid, Missing, NightcrewError
+from nightcrew.core.known import Known
+from nightcrew.core.model.run import Probe
+from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.service.backup import FORMAT, MANIFEST
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.lock import find_holder
@@ -48,6 +52,8 @@ def run_restore(home: Path, *, file: Path, replace: bool, as_json: bool) -> int:
     is_there = place.root.is_dir() and any(place.root.iterdir())
     if is_there and not replace:
         raise Conflict(f"{place.root} is there already; --replace puts it aside, and loses nothing")
+    if is_there and asyncio.run(_has_agents(place)):
+        raise Conflict(f"agents are at work in {place.root}; let them end (nightcrew drain), or stop their tasks")
     done = restore(place, file, is_there=is_there)
     if as_json:
         sys.stdout.write(json.dumps({"files": done.files, "left_out": done.left_out, "made_at": done.made_at}) + "\n")
@@ -62,6 +68,15 @@ def run_restore(home: Path, *, file: Path, replace: bool, as_json: bool) -> int:
     lines.append("Two homes with one machine-id must not run at the same time.")
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
+
+
+async def _has_agents(home: Home) -> bool:
+    """Whether a session lives; not known counts as yes. Agents outlive the service, and must not lose their ground."""
+    runtime = TmuxRuntime(home.root)
+    if not runtime.server.answers():
+        return False
+    seen = await runtime.list_sessions()
+    return not isinstance(seen, Known) or Probe.ALIVE in seen.value.by_name.values()
 
 
 def restore(home: Home, file: Path, *, is_there: bool) -> Restored:

@@ -21,13 +21,14 @@ from nightcrew.engine.prune import watch_retention
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
 from nightcrew.service.adapter import load_agents
+from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import Composed, composed, home_of
 from nightcrew.service.connection import resolve_tokens, used_forges
 from nightcrew.service.dry import tell_dry_run
 from nightcrew.service.guard import watch_file
 from nightcrew.service.load import load
 from nightcrew.service.lock import held
-from nightcrew.service.log import configure_log, follow_events
+from nightcrew.service.log import bridge_logging, configure_log, follow_events
 from nightcrew.service.log_file import LogFile
 from nightcrew.service.metrics import MetricsPart
 from nightcrew.service.notify import Notifier, Signs
@@ -56,6 +57,7 @@ def run_service(home: Path, *, dry_run: bool = False, drain: bool = False, is_ba
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
     with held(place.lock):
         configure_log(sys.stderr, file=LogFile(place.log), is_background=is_background)
+        bridge_logging(Repeats(SystemClock().monotonic))
         asyncio.run(serve(place, configuration, drain=drain))
     return 0
 

@@ -311,6 +311,15 @@ def test_a_message_without_its_json_is_read_from_what_a_failed_cli_printed(row):
         assert failure.kind is kind
 
 
+@pytest.mark.case("C241")
+def test_a_login_that_another_run_has_used_up_is_one_that_a_person_renews():
+    for words in ("was already used", "has already been used", "was revoked"):
+        message = f"Your access token could not be refreshed: your refresh token {words}."
+        failure = AGENTS[codex].read(codex(message)).failure
+        assert failure is not None
+        assert failure.kind is K.AUTH
+
+
 @pytest.mark.case("C087")
 @pytest.mark.case("C089")
 @pytest.mark.parametrize("row", MESSAGES)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import structlog
 from nightcrew.core.ids import RunId, parse_task_key
 from nightcrew.engine.journal import Said
 from nightcrew.secret import Vault
-from nightcrew.service.log import ProblemLog, configure_log, mask_log, say_effect
+from nightcrew.service.log import ProblemLog, bridge_logging, configure_log, mask_log, say_effect
 from nightcrew.service.log_file import LogFile
 from nightcrew.service.repeat import REMEMBERED, Repeats
 from tests.engine.part import FakeClock
@@ -70,6 +71,29 @@ def test_an_effect_is_one_line_with_its_task_its_run_and_why_and_without_secrets
     assert "s3cr3t" not in json.dumps(line)
     assert (line["event"], line["task"], line["run"], line["why"]) == ("pull.merge", "a/b#1", "R1", "it is approved")
     assert (line["state"], line["took_s"], line["level"]) == ("done", 0.123, "info")
+
+
+def test_what_libraries_log_is_in_it_without_secrets_and_not_again_and_again(tmp_path):
+    path, clock = tmp_path / "log.jsonl", FakeClock()
+    configure_log(io.StringIO(), file=LogFile(path))
+    mask_log(Vault(["s3cr3t-token-of-ours"]).mask)
+    before = list(logging.getLogger().handlers)
+    bridge_logging(Repeats(clock.monotonic))
+    (bridge,) = set(logging.getLogger().handlers) - set(before)
+    try:
+        for attempt in range(50):
+            logging.getLogger("some.library").warning("export %s failed with s3cr3t-token-of-ours", attempt)
+        logging.getLogger("some.library").info("calm")
+        try:
+            raise ValueError("s3cr3t-token-of-ours")
+        except ValueError:
+            logging.getLogger("api").exception("it failed")
+    finally:
+        logging.getLogger().removeHandler(bridge)
+    said = lines(path)
+    assert [(line["library"], line["level"]) for line in said] == [("some.library", "warning"), ("api", "error")]
+    assert "Traceback" in str(said[1]["what"])
+    assert "s3cr3t" not in json.dumps(said)
 
 
 @pytest.mark.case("C229")
