@@ -82,6 +82,29 @@ def a_draft(key: TaskKey) -> tuple[Task, InternalTask, Event]:
     return a_task(key), internal, an_event("added", task=key)
 
 
+class TestMemory:
+    async def test_what_author_runs_learned_is_there_until_it_is_forgotten(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            for number, text in enumerate(("tabs matter", "", "use -j 1"), 1):
+                run = replace(a_run(), id=RunId(f"r{number}"), attempt=number)
+                await store.record_run(run, event=an_event("run"))
+                report = AuthorReport(ReportedOutcome.DONE, "did it", learned=text)
+                ended = replace(run, state=RunState.ENDED, ended_at=LATER, outcome=RunOutcome(report, None))
+                await store.save_run(ended)
+        async with opened() as store:
+            assert [one.text for one in await store.load_memories(project=KEY.project)] == ["tabs matter", "use -j 1"]
+            assert [one.text for one in await store.load_memories(limit=1)] == ["use -j 1"]
+            assert await store.load_memories(project=OTHER.project) == ()
+            first = (await store.load_memories())[0]
+            assert (first.run, first.task, first.title, first.at) == ("r1", KEY, a_task().title, LATER)
+            await store.forget_memory(RunId("r1"))
+            with pytest.raises(Missing):
+                await store.forget_memory(RunId("none"))
+        async with opened() as store:
+            assert [one.text for one in await store.load_memories()] == ["use -j 1"]
+
+
 class TestInternalTasks:
     async def test_each_gets_the_next_number_of_its_project(self, opened):
         async with opened() as store:

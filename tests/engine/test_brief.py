@@ -11,7 +11,7 @@ from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.report import Finding, ReportedOutcome
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import Intake, ProjectSettings, RouterMode, RouterSettings, Settings
-from tests.engine.part import PROJECT, STRANGER, fails, says, wants_changes
+from tests.engine.part import PROJECT, STRANGER, done, fails, says, wants_changes
 from tests.engine.stage import Stage
 
 
@@ -34,6 +34,25 @@ async def test_the_issue_the_documents_and_the_files_are_in_it(tmp_path):
     assert stage.events("prompt.hidden", key)
     assert str(tmp_path / stage.runs(key)[0].folder / "agent/report.json") in text
     assert stage.agents["ann"].jobs[0].prompt == text
+
+
+async def test_what_runs_for_other_issues_learned_is_shown_where_it_is_about_the_same(tmp_path):
+    stage = Stage(tmp_path)
+    stage.order("ann", done(learned="The turntable needs <b>grease</b> first."))
+    first = stage.file("Oil the turntable")
+    await stage.settle()
+    same = stage.file("The turntable squeaks")
+    await stage.later()
+    other = stage.file("Paint the fence")
+    await stage.later()
+    text = prompt_of(stage, stage.runs(same)[0])
+    assert f"- {first} (" in text
+    assert "The turntable needs <b>grease</b> first." in text
+    assert "may be out of date" in text
+    assert "turntable" not in prompt_of(stage, stage.runs(other)[0])
+    assert [one.task for one in await stage.facade.search_memory("grease")] == [first]
+    await stage.facade.forget_memory(stage.runs(first)[0].id)
+    assert await stage.facade.search_memory("") == ()
 
 
 async def test_comments_of_strangers_bots_and_of_nightcrew_itself_are_not_shown(tmp_path):

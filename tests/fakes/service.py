@@ -15,6 +15,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.rerun import Flake
@@ -23,6 +24,7 @@ from nightcrew.core.model.run import Role, Run, RunState
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.core.policy.recalling import rank_memories
 from nightcrew.core.reason import Wait
 from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
@@ -101,6 +103,7 @@ class FakeService:
         self.boards: list[BoardStatus] = []
         self.unknown: list[UnknownFailure] = []
         self.notices: list[Notice] = []
+        self.memories: list[Memory] = []
         self.flakes: list[Flake] = []
         self.tokens: tuple[TokenStanding, ...] = ()
         self.problems: tuple[str, ...] = ()
@@ -390,6 +393,16 @@ class FakeService:
 
     async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
         return tuple(one for one in self.flakes if project in (None, one.project))
+
+    async def search_memory(self, text: str, *, project: str | None = None, limit: int = 20) -> tuple[Memory, ...]:
+        known = [one for one in self.memories if project in (None, one.task.project)]
+        return rank_memories(known, text, most=limit) if text else tuple(known[::-1][:limit])
+
+    async def forget_memory(self, run: RunId) -> Answer:
+        self._may_write()
+        self._run(run)
+        self.memories = [one for one in self.memories if one.run != run]
+        return Answer(True, f"what {run} learned is forgotten")
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return tuple(one for one in self.notices if one.id > after)[-limit:]

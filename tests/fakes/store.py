@@ -20,6 +20,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.job import JobRecord, JobRun
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.report import AuthorReport, ReviewReport
@@ -54,6 +55,7 @@ class MemoryStore(MemoryJobs):
         self.last_event = 0
         self.effects: dict[int, Effect] = {}
         self.values: dict[str, str] = {}
+        self.forgotten: set[RunId] = set()
         self.cards: dict[tuple[TaskKey, str], Card] = {}
         self.reactions: dict[tuple[TaskKey, ReactionKey], Reaction] = {}
         self.reruns: dict[tuple[TaskKey, int, Sha, str, str], Rerun] = {}
@@ -266,6 +268,24 @@ class MemoryStore(MemoryJobs):
         row = self.reactions.get((task.key, key)) or Reaction(key, at)
         is_old = row.sent_at is None or (task.reset_at is not None and row.sent_at <= task.reset_at)
         self.reactions[task.key, key] = replace(row, sent=1 if is_old else row.sent + 1, sent_at=at)
+
+    # memory
+
+    async def load_memories(self, *, project: str | None = None, limit: int = 500) -> tuple[Memory, ...]:
+        self._check()
+        found = [
+            Memory(run.id, run.task, run.agent, run.ended_at or run.created_at, self.tasks[run.task].title, text)
+            for run in self.runs.values()
+            if run.role is Role.AUTHOR and project in (None, run.task.project) and run.id not in self.forgotten
+            if run.outcome is not None and isinstance(run.outcome.report, AuthorReport)
+            if (text := run.outcome.report.learned)
+        ]
+        return tuple(found[-limit:] if limit else ())
+
+    async def forget_memory(self, run: RunId) -> None:
+        self._check()
+        self._get_run(run)
+        self.forgotten.add(run)
 
     # re-runs of checks
 

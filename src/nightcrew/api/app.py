@@ -14,6 +14,7 @@ from nightcrew.api import (
     flaky,
     health,
     job,
+    memory,
     notice,
     project,
     pull,
@@ -46,9 +47,8 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.service = service
     app.state.pace = pace
     app.state.closing = asyncio.Event()
-    for room in (
-        service_status, project, task, job, pull, revert, run, event, cooldown, failure, flaky, notice, board, config,
-    ):  # fmt: skip
+    told = (event, cooldown, failure, flaky, memory, notice)
+    for room in (service_status, project, task, job, pull, revert, run, *told, board, config):
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

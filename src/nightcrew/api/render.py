@@ -10,6 +10,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.landing import Landing, LandingState
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
 from nightcrew.core.model.rerun import Flake
@@ -241,6 +242,22 @@ def render_flakes(flakes: Sequence[Flake]) -> Json:
                 "last_at": render_moment(flake.last_at),
             }
             for flake in flakes
+        ]
+    }
+
+
+def render_memories(memories: Sequence[Memory]) -> Json:
+    return {
+        "memories": [
+            {
+                "run": memory.run,
+                "task": str(memory.task),
+                "agent": memory.agent,
+                "at": render_moment(memory.at),
+                "title": memory.title,
+                "text": memory.text,
+            }
+            for memory in memories
         ]
     }
 

@@ -127,6 +127,12 @@ class OfflineReader(Reader):
 
         return list(self._ask(ask)["flakes"])
 
+    def search_memory(self, text: str, *, project: str | None, limit: int) -> list[Json]:
+        async def ask(service: Service) -> Json:
+            return render.render_memories(await service.search_memory(text, project=project, limit=limit))
+
+        return list(self._ask(ask)["memories"])
+
     def list_notices(self, *, limit: int) -> list[Json]:
         async def ask(service: Service) -> Json:
             return render.render_notices(await service.list_notices(limit=limit))

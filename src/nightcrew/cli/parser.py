@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cooldown": ("cooldown", "show which agents and models rest, and use them again"),
     "failures": ("failures", "show failures that no pattern knows"),
     "flaky": ("flaky", "show checks and tests that passed when they were run again"),
+    "memory": ("memory", "search what runs learned"),
     "notice": ("notice", "show what you were or are to be told"),
     "notify": ("notify", "test whether who is told can be"),
     "project": ("project", "add, list and remove projects"),

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from nightcrew.cli.client import Client, Json
+from nightcrew.cli.client import Client, Json, Query
 
 
 class Reader(ABC):
@@ -65,6 +65,9 @@ class Reader(ABC):
     @abstractmethod
     def get_job(self, project: str, name: str, *, limit: int) -> Json: ...
 
+    @abstractmethod
+    def search_memory(self, text: str, *, project: str | None, limit: int) -> list[Json]: ...
+
 
 class LiveReader(Reader):
     """Asks the running service."""
@@ -113,6 +116,10 @@ class LiveReader(Reader):
 
     def list_unknown_failures(self) -> list[Json]:
         return list(self._client.get("/failures/unknown")["failures"])
+
+    def search_memory(self, text: str, *, project: str | None, limit: int) -> list[Json]:
+        query: Query = {"text": text, "limit": limit, **({"project": project} if project else {})}
+        return list(self._client.get("/memory", query)["memories"])
 
     def list_notices(self, *, limit: int) -> list[Json]:
         return list(self._client.get("/notices", {"limit": limit})["notices"])

@@ -154,6 +154,7 @@ class PromptKeys(Section):
     findings: Count = key("What reviewers found.", _PROMPT.findings, **_CHARACTERS)
     checks: Count = key("Output of failed checks.", _PROMPT.checks, **_CHARACTERS)
     attempts: Count = key("What earlier attempts did.", _PROMPT.attempts, **_CHARACTERS)
+    memory: Count = key("What runs on other issues learned.", _PROMPT.memory, **_CHARACTERS)
 
 
 class BudgetKeys(Section):

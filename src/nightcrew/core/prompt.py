@@ -12,6 +12,7 @@ from typing import assert_never
 
 from nightcrew.core.cut import cut
 from nightcrew.core.model.issue import Comment, Issue
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import PromptBudget
@@ -56,8 +57,9 @@ class PromptInput:
     `findings` belong to the last review that asked for changes; `feedback` is what people said on the pull
     request, `messages` the owner's words to it.
     `conflict` are the paths in which a merge of the base into the branch, left in the worktree, has conflicts.
-    `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on. `answer` is the
-    file for what is found out, where a report is asked for and not a change."""
+    `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on.
+    `memories` is what runs for other issues learned, the nearest first. `answer` is the file for what is found out,
+    where a report is asked for and not a change."""
 
     role: Role
     issue: Issue
@@ -80,6 +82,7 @@ class PromptInput:
     resumed: Resumed | None = None
     diff: str = ""
     instructions: str = ""
+    memories: tuple[Memory, ...] = ()
     agents: tuple[str, ...] = ()
     answer: str = ""
 
@@ -188,12 +191,12 @@ def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
     if parts.attempts:
         text = "\n".join(_attempt(attempt) for attempt in parts.attempts[-3:])
         sections.append(_section("Earlier attempts at this issue, on this branch", cut(text, budget.attempts)))
-    sections += [_documents(parts, budget), _tree(parts, budget), _instructions(parts)]
+    sections += [_memories(parts, budget), _documents(parts, budget), _tree(parts, budget), _instructions(parts)]
     return sections
 
 
 def _for_reviewer(parts: PromptInput, budget: PromptBudget) -> list[str]:
-    sections = [_documents(parts, budget), _instructions(parts)]
+    sections = [_documents(parts, budget), _memories(parts, budget), _instructions(parts)]
     if parts.findings or parts.change_summary:
         findings = "\n".join(_finding(finding) for finding in parts.findings)
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)
@@ -203,6 +206,14 @@ def _for_reviewer(parts: PromptInput, budget: PromptBudget) -> list[str]:
         sections.append(_section("Checks that failed on this head", text))
     sections.append(_section("The change", cut(strip_controls(parts.diff), 4 * budget.documents)))
     return sections
+
+
+def _memories(parts: PromptInput, budget: PromptBudget) -> str:
+    if not parts.memories:
+        return ""
+    lines = [f"- {memory.task} ({memory.at:%Y-%m-%d}): {one_line(memory.text, 1500)}" for memory in parts.memories]
+    title = "What earlier runs on other issues learned: it may be out of date, so check it before you rely on it"
+    return _section(title, cut("\n".join(lines), budget.memory))
 
 
 def _documents(parts: PromptInput, budget: PromptBudget) -> str:

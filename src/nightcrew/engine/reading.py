@@ -11,6 +11,7 @@ from nightcrew.core.ids import RunId, TaskKey, parse_number, parse_task_key
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.rerun import Flake
@@ -19,6 +20,7 @@ from nightcrew.core.model.settings import Budget, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.policy.budgeting import spent_by
+from nightcrew.core.policy.recalling import rank_memories
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_sentence
 from nightcrew.core.step.blocked import wait_for_person
@@ -252,6 +254,12 @@ class Reader:
 
     async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
         return await self._store.load_flakes(project=project if project is None else self.spell(project))
+
+    async def search_memory(self, text: str, *, project: str | None = None, limit: int = 20) -> tuple[Memory, ...]:
+        spelled = self.spell(project) if project is not None else None
+        known = await self._store.load_memories(project=spelled, limit=2000)
+        wanted = min(max(limit, 1), 200)
+        return rank_memories(known, text, most=wanted) if text.strip() else known[::-1][:wanted]
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return await self._store.load_notices(after=after, limit=min(max(limit, 1), 1000), newest=True)

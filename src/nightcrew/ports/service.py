@@ -10,6 +10,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.landing import Landing
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.rerun import Flake
@@ -311,6 +312,14 @@ class Service(JobService, Protocol):
     async def prune(self, *, dry_run: bool) -> Answer:
         """Take away what is over (docs/service.md); `data` has `count` and `bytes` by kind, with `dry_run` also
         `used`, bytes by part of the home."""
+        ...
+
+    async def search_memory(self, text: str, *, project: str | None = None, limit: int = 20) -> tuple[Memory, ...]:
+        """What runs learned: the nearest to `text` first, or without a text the newest first."""
+        ...
+
+    async def forget_memory(self, run: RunId) -> Answer:
+        """Show what that run learned to nobody any more. Missing if there is no such run."""
         ...
 
     async def wake(self) -> Answer:

@@ -14,6 +14,7 @@ from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
@@ -194,6 +195,14 @@ class Store(JobStore, Protocol):
         self, *, task: TaskKey | None = None, open_only: bool = False, limit: int = 1000
     ) -> tuple[Run, ...]:
         """In the order in which they were recorded, whatever the clock said; with a limit, the last that many."""
+        ...
+
+    async def load_memories(self, *, project: str | None = None, limit: int = 500) -> tuple[Memory, ...]:
+        """What author runs learned, the newest `limit`, oldest first; without what was forgotten."""
+        ...
+
+    async def forget_memory(self, run: RunId) -> None:
+        """Leave out what that run learned from now on. Missing if there is no such run."""
         ...
 
     async def cut_history(self, *, before: datetime, only_count: bool = False) -> int:

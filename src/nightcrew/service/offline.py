@@ -14,6 +14,7 @@ from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Run
@@ -135,6 +136,12 @@ class OfflineService:
 
     async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
         return await self._reader.list_flakes(project=project)
+
+    async def search_memory(self, text: str, *, project: str | None = None, limit: int = 20) -> tuple[Memory, ...]:
+        return await self._reader.search_memory(text, project=project, limit=limit)
+
+    async def forget_memory(self, run: RunId) -> Answer:
+        _refuse(f"what {run} learned cannot be forgotten")
 
     async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
         return await self._reader.list_notices(after=after, limit=limit)

@@ -16,6 +16,7 @@ from nightcrew.core.model.board import Card
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.route import Route
@@ -32,6 +33,7 @@ from nightcrew.store import effect as effects
 from nightcrew.store import event as events
 from nightcrew.store import history, unknown
 from nightcrew.store import internal as internals
+from nightcrew.store import memory as memories
 from nightcrew.store import notice as notices
 from nightcrew.store import reaction as reactions
 from nightcrew.store import route as routes
@@ -192,6 +194,12 @@ class SqliteStore(ReactionTables, BuildRows, SqliteJobs):
                 await notices.record_notice(db, notice)
 
         await self._write(body)
+
+    async def load_memories(self, *, project: str | None = None, limit: int = 500) -> tuple[Memory, ...]:
+        return await self._read(lambda db: memories.load_memories(db, project=project, limit=limit))
+
+    async def forget_memory(self, run: RunId) -> None:
+        await self._write(lambda db: memories.forget_memory(db, run))
 
     async def find_run(self, run: RunId) -> Run | None:
         return await self._read(lambda db: runs.find_run(db, run))

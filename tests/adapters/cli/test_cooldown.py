@@ -13,6 +13,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.unknown import UnknownFailure
@@ -20,7 +21,7 @@ from nightcrew.service.clock import SystemClock
 from nightcrew.service.lock import held
 from nightcrew.store import SqliteStore
 from tests.adapters.cli.command import shell
-from tests.fakes.service import NOW, FakeService
+from tests.fakes.service import NOW, FakeService, a_run
 
 TASK = TaskKey("acme/widget", 7)
 SOON = datetime.now(UTC) + timedelta(hours=5, minutes=30)
@@ -143,3 +144,16 @@ async def test_without_a_service_the_store_is_asked_and_changed_by_the_same_rule
     async with SqliteStore.open_read_only(home.database) as store:
         assert await store.load_cooldowns() == (MODEL,)
         assert [event.kind for event in await store.load_events()][-1] == "cooldown.cleared"
+
+
+async def test_memory_is_searched_and_forgotten(tmp_path):
+    service = a_service()
+    async with shell(service, tmp_path) as person:
+        assert await person.said("memory", "search") == "Nothing was learned yet.\n"
+        run = service.put_run(a_run(TASK))
+        service.memories = [Memory(run, TASK, "ann", NOW, "Turn", "The turntable\x1b[2J needs grease.")]
+        assert "The turntable" in await person.said("memory", "search", "turntable", "squeaks")
+        assert await person.said("memory", "search", "fence") == "Nothing was learned about that.\n"
+        assert "number from 1 to 200" in await person.refused("memory", "search", "--limit", "0", code=2)
+        assert "forgotten" in await person.said("memory", "forget", run)
+        assert (await person.told("memory", "search"))["memories"] == []

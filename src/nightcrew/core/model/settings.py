@@ -198,6 +198,7 @@ class PromptBudget:
     findings: int = 16_000
     checks: int = 16_000
     attempts: int = 12_000
+    memory: int = 6_000
 
 
 @dataclass(frozen=True, slots=True)

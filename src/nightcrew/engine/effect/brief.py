@@ -11,7 +11,8 @@ from nightcrew.core.diffstat import summarize_diff
 from nightcrew.core.errors import Conflict, Missing, PortError
 from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.known import Known, Unknown
-from nightcrew.core.model.issue import Comment
+from nightcrew.core.model.issue import Comment, Issue
+from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.reaction import ReactionAction, ReactionSettings
 from nightcrew.core.model.report import AuthorReport, Decision
@@ -24,6 +25,7 @@ from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks, is_unpaid
 from nightcrew.core.policy.noticing import places_of
 from nightcrew.core.policy.queueing import failed_alone
 from nightcrew.core.policy.reacting import given_thing
+from nightcrew.core.policy.recalling import rank_memories
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
 from nightcrew.core.prompt_check import FailedCheck
@@ -137,6 +139,7 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         resumed=await _resumed(means, run),
         diff=await _diff(means, run, base) if run.role is Role.REVIEWER else "",
         instructions=project.instructions,
+        memories=await _memories(means, run, issue) if run.role is not Role.ROUTER else (),
         agents=_authors(means) if run.role is Role.ROUTER else (),
         answer=await _answer_file(means, run),
     )
@@ -145,6 +148,13 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         words = f"{prompt.hidden_pieces} hidden pieces were taken out of the issue's text"
         await means.ports.store.record_event(means.event("prompt.hidden", words, task=key, run=run.id))
     return prompt
+
+
+async def _memories(means: Means, run: Run, issue: Issue) -> tuple[Memory, ...]:
+    """What runs for other issues of the project learned, as far as it is about this one."""
+    known = await means.ports.store.load_memories(project=run.task.project)
+    others = [memory for memory in known if memory.task != run.task]
+    return rank_memories(others, f"{issue.title} {issue.body[:20_000]}")
 
 
 async def _answer_file(means: Means, run: Run) -> str:
