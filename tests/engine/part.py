@@ -287,7 +287,7 @@ def _steered(kind: type, name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "fetch_issue", "list_open_issues", "list_updated_issues", "fetch_pull", "list_reviews", "merge_pull",
+    "fetch_issue", "list_open_issues", "list_updated_issues", "fetch_pull", "list_reviews", "merge_pull", "add_label",
 ):  # fmt: skip
     setattr(StageForge, _name, _steered(FakeForge, _name))
 StageWorkspaces.ensure_workspace = _steered(FakeWorkspaces, "ensure_workspace")  # type: ignore[method-assign]  # as above

@@ -153,11 +153,11 @@ async def test_a_command_waits_for_what_is_under_way_and_not_for_checks(tmp_path
     async with asyncio.TaskGroup() as group:
         stage.forge.instead["fetch_pull"] = hang  # a check that takes its time
         checks = RunChecks(key, 1, Sha("a" * 40), Sha("b" * 40), ("test",), "checks")
-        stage.loop.actor.start(checks, group)
+        stage.loop.actor.start(checks, group, world=stage.world())
         await asyncio.sleep(0)
         assert isinstance(await stage.act(SettleLabels(key, Status.ROUTED, "beside")), Done)
         stage.forge.instead["fetch_issue"] = hang  # now an action that has the task
-        stage.loop.actor.start(SettleLabels(key, Status.ROUTED, "slow"), group)
+        stage.loop.actor.start(SettleLabels(key, Status.ROUTED, "slow"), group, world=stage.world())
         await asyncio.sleep(0)
         with pytest.raises(Conflict, match="at work on it"):
             await stage.facade.block_task(key, why="now")

@@ -210,8 +210,8 @@ async def test_the_same_action_under_way_is_not_begun_twice(tmp_path):
     key = await routed(stage)
     move = MoveStatus(key, Status.ROUTED, Status.BLOCKED, Evidence.NEEDS_PERSON, "asked")
     async with asyncio.TaskGroup() as group:
-        stage.loop.actor.start(move, group)
-        stage.loop.actor.start(move, group)
+        stage.loop.actor.start(move, group, world=stage.world())
+        stage.loop.actor.start(move, group, world=stage.world())
         assert stage.loop.actor.in_flight == (move,)
         world = await stage.observer.observe(group, in_flight=stage.loop.actor.in_flight)
     assert world.in_flight == (move,)

@@ -214,7 +214,7 @@ async def test_a_decision_made_before_a_persons_command_does_not_run_beside_it(t
         command = group.create_task(stage.facade.block_task(key, why="not now"))
         while stage.forge.instead:
             await asyncio.sleep(0)
-        stage.loop.actor.start(start, group)
+        stage.loop.actor.start(start, group, world=stage.world())
         for _ in range(50):
             await asyncio.sleep(0)
         free.set()

@@ -1,7 +1,8 @@
 """Act: make the effects that were decided. The only writer.
 
 One action a task at a time; each is bounded in time, and comes to done, refused (why) or open (not known). What was
-refused is left alone for a while, longer each time, so that nothing is tried in a hot loop.
+refused, or done again and again without effect (see `brake`), is left alone for a while, longer each time, so that
+nothing is tried in a hot loop.
 """
 
 import asyncio
@@ -65,8 +66,10 @@ from nightcrew.core.actions import (
 from nightcrew.core.decide import is_exclusive
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
 from nightcrew.core.ids import TaskKey
+from nightcrew.core.model.world import World
 from nightcrew.core.neutral import one_line
 from nightcrew.core.reason import Wait
+from nightcrew.engine.brake import Brake
 from nightcrew.engine.effect.answer import answer_feedback
 from nightcrew.engine.effect.ask import ask_pull
 from nightcrew.engine.effect.board import sync_board
@@ -99,6 +102,8 @@ from nightcrew.engine.journal import WHY
 ACTION_TIMEOUT_S = 1800.0
 SUBMIT_TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 600.0
+NO_EFFECT = "no_effect"
+"""The code of the wait for what was done without effect."""
 UNKNOWN_PAUSE_S = 20.0
 """The first pause after an effect whose outcome is not known. It may still come, and lists lag behind: looked for too
 early, it is not found, and made twice."""
@@ -216,12 +221,13 @@ async def _perform_queued(means: Means, action: QueueAction) -> ActionOutcome:
 @dataclass(frozen=True, slots=True)
 class Pause:
     """Why an action is left alone, since how many refusals, and until when by the monotonic clock: a wall clock that
-    is set back must not hold it up."""
+    is set back must not hold it up. `code` is that of the wait."""
 
     task: TaskKey
     count: int
     until_s: float
     why: str
+    code: str = "retrying"
 
 
 class Actor:
@@ -241,6 +247,7 @@ class Actor:
         self._patience_s = patience_s
         self._in_flight: dict[str, Action] = {}
         self._pauses: dict[str, Pause] = {}
+        self._brake = Brake(means.ports.clock)
         self._turn = asyncio.Event()
 
     def adopt(self, means: Means) -> None:
@@ -252,24 +259,20 @@ class Actor:
         return tuple(self._in_flight.values())
 
     def deferred(self) -> dict[str, Wait]:
-        """Refused actions that are still left alone, as waits."""
+        """Actions that were refused, or came to nothing, and are still left alone, as waits."""
         now, mono = self._means.ports.clock.now(), self._means.ports.clock.monotonic()
         return {
-            key: Wait(
-                "retrying",
-                f"it was refused: {pause.why}",
-                "It is tried again.",
-                now + timedelta(seconds=pause.until_s - mono),
-            )
+            key: Wait(pause.code, pause.why, "It is tried again.", now + timedelta(seconds=pause.until_s - mono))
             for key, pause in self._pauses.items()
             if pause.until_s > mono
         }
 
-    def start(self, action: Action, group: asyncio.TaskGroup) -> None:
+    def start(self, action: Action, group: asyncio.TaskGroup, *, world: World) -> None:
         """Begin an action, unless it is under way or another has its task: one may have been submitted since the look
-        that this one rests on."""
+        (`world`) that this one rests on."""
         if action.key in self._in_flight or (is_exclusive(action) and self._is_busy(action.task)):
             return
+        self._brake.begin(action, world)
         self._in_flight[action.key] = action
         group.create_task(self._run(action), name=action.key)
 
@@ -294,8 +297,7 @@ class Actor:
         try:
             outcome = await self._bounded(action)
             self._weigh(action, outcome)
-            if not isinstance(outcome, Done):
-                await self._record(action, outcome)
+            await self._record(action, outcome)
             return outcome
         finally:
             self._in_flight.pop(action.key, None)
@@ -330,17 +332,31 @@ class Actor:
     def _weigh(self, action: Action, outcome: ActionOutcome) -> None:
         if isinstance(outcome, Done):
             self._pauses.pop(action.key, None)
+            repeat = self._brake.end(action, first_s=FIRST_PAUSE_S, longest_s=LONGEST_PAUSE_S)
+            if repeat is not None:
+                why = f"this step was done {repeat.count} times and changed nothing ({one_line(action.why, 200)})"
+                self._pauses[action.key] = Pause(action.task, repeat.count, repeat.until_s, why, NO_EFFECT)
             return
+        self._brake.drop(action)
         before = self._pauses.get(action.key)
         count = before.count + 1 if before else 1
         first_s = UNKNOWN_PAUSE_S if isinstance(outcome, OutcomeOpen) else FIRST_PAUSE_S
         pause_s = min(first_s * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
         until_s = self._means.ports.clock.monotonic() + pause_s
-        self._pauses[action.key] = Pause(action.task, count, until_s, one_line(outcome.why, 300))
+        why = f"it was refused: {one_line(outcome.why, 300)}"
+        self._pauses[action.key] = Pause(action.task, count, until_s, why)
 
-    async def _record(self, action: Action, outcome: Refused | OutcomeOpen) -> None:
-        kind = "action.refused" if isinstance(outcome, Refused) else "action.unknown"
-        event = self._means.event(kind, outcome.why, task=action.task, action=type(action).__name__, key=action.key)
+    async def _record(self, action: Action, outcome: ActionOutcome) -> None:
+        """What did not come to an end, and what came to one without effect."""
+        if isinstance(outcome, Done):
+            pause = self._pauses.get(action.key)
+            if pause is None:
+                return
+            kind, why = "action.no_effect", pause.why
+        else:
+            kind = "action.refused" if isinstance(outcome, Refused) else "action.unknown"
+            why = outcome.why
+        event = self._means.event(kind, why, task=action.task, action=type(action).__name__, key=action.key)
         try:
             await self._means.ports.store.record_event(event)
         except PortError:

@@ -127,7 +127,7 @@ class Loop:
         decision = self._decide(world)
         if not self._stop.is_set():
             for action in decision.actions:
-                self.actor.start(action, group)
+                self.actor.start(action, group, world=world)
         now = self.means.ports.clock.now()
         took_s = self.state.took_s + self.means.ports.clock.monotonic() - began_s
         self.state = LoopState(self.state.ticks + 1, now, decision.wake_at, world, took_s=took_s, decision=decision)

@@ -1,8 +1,10 @@
 """What must hold after every tick of the service, after every start, and at the end."""
 
 import asyncio
+from collections import deque
 from datetime import timedelta
 
+from nightcrew.core.decide import Decision
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Probe
@@ -14,6 +16,8 @@ from tests.simulation.engine.witness import Effects, says_exactly
 
 SETTLED_S = 900.0
 """After how long without faults, deaths and people everything that was under way has come to rest."""
+MOST_DECIDED, HOT_WITHIN_S = 40, 60.0
+"""How often the same step may be decided on within that time."""
 MOST_ASKED = 1500
 """Requests an hour that the forge counts, at most, for the few tasks of a simulation."""
 
@@ -26,6 +30,7 @@ class Watch:
         self._machine, self._effects = machine, effects
         self._events = 0
         self._hour = 0
+        self._decided: dict[str, deque[float]] = {}
         machine.on_tick, machine.on_start = self.tick, self.start
 
     def start(self) -> None:
@@ -52,8 +57,20 @@ class Watch:
                 if view.task.status is not Status.DONE and view.task.key not in busy:
                     self._waits(service, view.task.key)
         self._tasks(service)
+        self._hot_loops(decision)
         self._labels(busy)
         self._limit()
+
+    def _hot_loops(self, decision: Decision) -> None:
+        """The same step is not decided on at the pace of the loop."""
+        now = self._scene.outside.monotonic()
+        for action in decision.actions:
+            times = self._decided.setdefault(action.key, deque(maxlen=MOST_DECIDED))
+            times.append(now)
+            is_hot = len(times) == MOST_DECIDED and now - times[0] < HOT_WITHIN_S
+            self._scene.demand(
+                not is_hot, "no hot loop", f"{action.key} was decided on {MOST_DECIDED} times in a minute"
+            )
 
     def _waits(self, service: Service, key: TaskKey) -> None:
         """A task for which nothing is done says why, and who or what it waits for, or when it is looked at again."""
@@ -74,6 +91,8 @@ class Watch:
             self._scene.demand(
                 "Traceback" not in event.why and "a bug" not in event.why, "no bug", f"{event.kind}: {event.why}"
             )
+            is_vain = event.kind == "action.no_effect"
+            self._scene.demand(not is_vain, "nothing is done in vain", f"{event.task}: {event.why}")
         self._events = len(events)
 
     def _tasks(self, service: Service) -> None:

@@ -6,13 +6,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
+from nightcrew.core.actions import Done
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.model.run import RunState
 from nightcrew.core.policy.merging import Gate
 from nightcrew.engine import recover as recovering
 from nightcrew.engine import watch as watching
 from nightcrew.engine.act import Actor
-from nightcrew.engine.effect import collect, cool, finish, label, merge, start, tell
+from nightcrew.engine.brake import Brake
+from nightcrew.engine.effect import collect, cool, finish, label, merge, start, status, tell
 from nightcrew.engine.effect.means import subject
 from nightcrew.engine.journal import Journal
 from nightcrew.engine.view.record import RecordView
@@ -134,6 +136,10 @@ def _open_gate(_old: Function) -> Function:
     return lambda _view: Gate(())
 
 
+def _no_brake(*_args: Any, **_named: Any) -> None:
+    return None
+
+
 async def _yes(*_args: Any) -> bool:
     return True
 
@@ -151,6 +157,10 @@ MUTANTS = (
            (Swap(recovering, "recover", never(())),), "engine"),
     Mutant("no_pause", "what was refused is not left alone for a while",
            (Swap(Actor, "deferred", lambda _old: lambda _self: {}),), "engine"),
+    Mutant("idle_step", "labels that a move left undone are not set, and it says that they are",
+           (Swap(status, "settle_labels", never(Done())),), "engine"),
+    Mutant("idle_step_no_brake", "the same, and what comes to nothing is done at the pace of the loop",
+           (Swap(status, "settle_labels", never(Done())), Swap(Brake, "end", lambda _old: _no_brake)), "engine"),
     Mutant("kept_lease", "a run that ended keeps its workspace",
            (Swap(collect, "_clean_up", never(None)),), "engine"),
     Mutant("moving_head", "a verdict counts for the head there is when the review ends",
