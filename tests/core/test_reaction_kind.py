@@ -8,7 +8,7 @@ import pytest
 from nightcrew.core.actions import MergePull, MoveStatus, NoteComplete, NoteReaction, NoteRun, StartRun, UpdateBranch
 from nightcrew.core.decide import decide
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import Sha
+from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.notice import Priority
@@ -214,8 +214,11 @@ def test_what_is_told_of_a_block_can_be_turned_off_or_worded():
 # The end
 
 
+LAST = RunId("01LAST")
+
+
 def completed(**fields: Any) -> list[NoteComplete]:
-    project = a_project_world(completed=Completion(at(-1), 3, (a_key(9),)), **fields)
+    project = a_project_world(completed=Completion(at(-1), LAST, 3, (a_key(9),)), **fields)
     return [
         action for action in decide(a_world(projects={PROJECT: project})).actions if isinstance(action, NoteComplete)
     ]
@@ -223,17 +226,17 @@ def completed(**fields: Any) -> list[NoteComplete]:
 
 def test_that_nothing_is_left_is_told_once_for_each_last_task():
     (note,) = completed()
-    assert note.done_at == at(-1)
+    assert note.last_run == LAST
     assert "3 tasks" in note.words
     assert "acme/widget#9" in note.words
-    assert completed(told_complete_at=at(-1)) == []
-    assert len(completed(told_complete_at=at(-2))) == 1
+    assert completed(told_complete=LAST) == []
+    assert len(completed(told_complete="an older one")) == 1
     assert completed(settings=a_project(reactions=Rules(all_complete=ReactionRule(NOTHING)))) == []
     assert completed(is_removed=True) == []
 
 
 def test_what_ended_long_ago_is_no_news():
-    project = a_project_world(completed=Completion(at(-60 * 25), 3))
+    project = a_project_world(completed=Completion(at(-60 * 25), LAST, 3))
     (note,) = decide(a_world(projects={PROJECT: project})).actions
     assert isinstance(note, NoteComplete)
     assert note.words == ""

@@ -1,8 +1,11 @@
 """What people are told about runs, questions, closed pull requests and the end of a project's work: each once, also
 after a restart, and when nothing new happens."""
 
+from dataclasses import replace
+
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.event import Event
 from nightcrew.core.model.notice import Priority
 from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
 from nightcrew.core.model.report import ReportedOutcome
@@ -91,11 +94,14 @@ async def test_a_pull_request_that_somebody_closes_is_told_in_the_owners_words(t
 
 async def test_that_all_work_is_done_is_told_once_until_there_is_more(tmp_path):
     stage = Stage(tmp_path)
-    stage.file()
+    key = stage.file()
     await stage.settle()
     await stage.later()
     await stage.later()
     assert len(told(stage, "all_complete")) == 1
+    # What becomes known of a task that is done is no work.
+    event = Event("task.changed", "something came late", stage.clock.now())
+    await stage.store.update_task(key, lambda task: replace(task, told="late"), event=event)
     await stage.restart()
     await stage.later(4000)
     assert len(told(stage, "all_complete")) == 1

@@ -332,17 +332,17 @@ def _board(world: World, name: str) -> tuple[SyncBoard, ...]:
 
 
 def _all_complete(world: World, project: ProjectWorld) -> tuple[NoteComplete, ...]:
-    """That nothing is left to do, once for the end of each last task; of one that ended long ago only the record."""
+    """That nothing is left to do, once after each last run; of what ended long ago only the record."""
     rule, found = project.settings.reactions.all_complete, project.completed
     if found is None or project.is_removed or rule.action is not ReactionAction.NOTIFY:
         return ()
-    if project.told_complete_at is not None and project.told_complete_at >= found.done_at:
+    if project.told_complete == found.last_run:
         return ()
     slug = project.settings.slug
     waiting = f"; {len(found.blocked)} wait for you: {', '.join(map(str, found.blocked[:10]))}" if found.blocked else ""
     words = told_words(rule, f"All work in {slug} is done ({found.done} tasks){waiting}.", {"project": slug})
     is_news = world.now - found.done_at <= timedelta(days=1)
-    return (NoteComplete(slug, found.done_at, words if is_news else "", "its last task is done"),)
+    return (NoteComplete(slug, found.last_run, words if is_news else "", "its last task is done"),)
 
 
 def _age(candidate: Candidate) -> tuple[int, datetime, int]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from nightcrew.core.command import SettledCommand
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.ids import RunId, TaskKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class AnswerCommand:
 
 @dataclass(frozen=True, slots=True)
 class NoteComplete:
-    """Keep that a project had nothing left to do when its last task was done, and tell a person with `words`."""
+    """Keep that a project had nothing left to do after its last run, and tell a person with `words`."""
 
     project: str
-    done_at: datetime
+    last_run: RunId
     words: str
     why: str
 
@@ -55,7 +55,7 @@ class NoteComplete:
 
     @property
     def key(self) -> str:
-        return f"complete:{self.project}:{self.done_at.isoformat()}"
+        return f"complete:{self.project}:{self.last_run}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from nightcrew.core.actions import Action
 from nightcrew.core.command import GivenCommand, SettledCommand
-from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.board import BoardView
 from nightcrew.core.model.build import Build, BuildView
@@ -117,9 +117,11 @@ class CommentSpan:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """All tasks of a project are done or blocked: when the last was done, how many are, and which are blocked."""
+    """All tasks of a project are done or blocked: when the last one changed, how many are done, which are blocked.
+    `last_run` is the last that was made for any of them, by which one such moment is told from the next."""
 
     done_at: datetime
+    last_run: RunId
     done: int
     blocked: tuple[TaskKey, ...] = ()
 
@@ -150,8 +152,8 @@ class ProjectWorld:
     """What was said last of a base that is red by itself; empty if none is known to be."""
     completed: Completion | None = None
     """None while anything is open that is not blocked."""
-    told_complete_at: datetime | None = None
-    """The end of the last task of which a person was told that it was the last."""
+    told_complete: str = ""
+    """The last run after which a person was told so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,15 +47,15 @@ async def note_run(means: Means, action: NoteRun) -> ActionOutcome:
 
 
 async def note_complete(means: Means, action: NoteComplete) -> ActionOutcome:
-    """The notice, if there is one, then until when it is known."""
-    store, at = means.ports.store, action.done_at.isoformat()
+    """The notice, if there is one, then after which run that was."""
+    store = means.ports.store
     if action.words:
         kind = ReactionKind.ALL_COMPLETE
         rule = means.project(action.task).reactions.rule(kind)
         notice = means.notice(kind.value, rule.priority, action.words, task=action.task, mark=f"{action.key}")
         event = means.event("project.complete", action.words, project=action.project)
         await store.record_notice(replace(notice, task=None), event=event)
-    await store.save_value(f"{COMPLETE}.{action.project}", at)
+    await store.save_value(f"{COMPLETE}.{action.project}", action.last_run)
     return Done()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nightcrew.core.command import SettledCommand, Settlement
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.board import Card
 from nightcrew.core.model.build import Build
 from nightcrew.core.model.cooldown import Cooldown
@@ -23,7 +23,7 @@ LAST_AGENT = "engine.last_agent"
 ALARM = "engine.alarm"
 """With `.<project>` behind it: what was said of a base that is red by itself, empty once it is green."""
 COMPLETE = "engine.complete"
-"""With `.<project>`: when the last task was done of which a person was told that it was the last."""
+"""With `.<project>`: the last run after which a person was told that nothing was left to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Records:
 
     tasks: Mapping[TaskKey, Task] = field(default_factory=dict)
     runs: Mapping[TaskKey, tuple[Run, ...]] = field(default_factory=dict)
+    last_runs: Mapping[str, RunId] = field(default_factory=dict)
     verdicts: Mapping[TaskKey, tuple[Verdict, ...]] = field(default_factory=dict)
     cooldowns: tuple[Cooldown, ...] = ()
     commands: Mapping[tuple[str, int, int], SettledCommand] = field(default_factory=dict)
@@ -71,8 +72,10 @@ class RecordView:
         store = self._store
         tasks = {task.key: task for task in await store.load_tasks(include_done=True)}
         runs: dict[TaskKey, tuple[Run, ...]] = {}
+        last_runs: dict[str, RunId] = {}
         for run in await store.load_runs(limit=20_000):
             runs[run.task] = (*runs.get(run.task, ()), run)
+            last_runs[run.task.project] = run.id
         verdicts: dict[TaskKey, tuple[Verdict, ...]] = {}
         for verdict in await store.load_verdicts():
             verdicts[verdict.task] = (*verdicts.get(verdict.task, ()), verdict)
@@ -81,6 +84,7 @@ class RecordView:
         return Records(
             tasks=tasks,
             runs=runs,
+            last_runs=last_runs,
             verdicts=verdicts,
             cooldowns=await store.load_cooldowns(),
             commands={(command.task.project, command.comment, command.place): command for command in commands},

@@ -75,7 +75,7 @@ def project_world(
         paused=records.values.get(f"{PAUSED}.{slug}", "") == "yes",
         short=_short(memory),
         completed=_completed(slug, records) if memory.facts is not None and not memory.candidates else None,
-        told_complete_at=_time(records.values.get(f"{COMPLETE}.{slug}", "")),
+        told_complete=records.values.get(f"{COMPLETE}.{slug}", ""),
         comments=memory.comments.span(records.values.get(f"{KEPT}.{slug}")),
         board=board_view(settings, records),
         requests=memory.comments.requests(records.commands),
@@ -137,13 +137,11 @@ def _completed(slug: str, records: Records) -> Completion | None:
     tasks = [task for task in records.tasks.values() if task.key.project == slug]
     done = [task for task in tasks if task.status is Status.DONE and task.moving_to is None]
     blocked = [task for task in tasks if task.status is Status.BLOCKED]
-    if not done or len(done) + len(blocked) < len(tasks):
+    last = records.last_runs.get(slug)
+    if last is None or not done or len(done) + len(blocked) < len(tasks):
         return None
-    return Completion(max(task.updated_at for task in done), len(done), tuple(sorted(task.key for task in blocked)))
-
-
-def _time(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    done_at = max(task.updated_at for task in done)
+    return Completion(done_at, last, len(done), tuple(sorted(task.key for task in blocked)))
 
 
 def _landings(memory: ProjectMemory, records: Records) -> tuple[LandingView, ...]:
