@@ -10,6 +10,7 @@ from nightcrew.config.notice import check_targets
 from nightcrew.config.problem import Where, nearest
 from nightcrew.config.value import is_loopback
 from nightcrew.core.errors import Problem
+from nightcrew.core.model.git import SignKind
 from nightcrew.core.model.settings import RouterMode
 
 Sets = Callable[[Path], bool]
@@ -25,6 +26,7 @@ def find_disagreements(
         *_router(file, where),
         *_adapters(file, where, adapters=adapters),
         *_webhook(file, where),
+        *_git(file, where),
         *_channels(file, where),
         *_metrics(file, where),
         *(Problem(where(path), what, hint) for path, what, hint in check_targets(file.notices)),
@@ -85,6 +87,14 @@ def _webhook(file: ConfigFile, where: Where) -> Iterator[Problem]:
     if not given.allow_remote and not is_loopback(given.listen):
         hint = "listen on 127.0.0.1, or set `webhook.allow_remote: true`"
         yield Problem(where(("webhook", "listen")), "other machines can reach that address", hint)
+
+
+def _git(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    given = file.git
+    if given.sign is not SignKind.OFF and not given.key:
+        yield Problem(where(("git", "key")), "is missing", "nothing can be signed without a key")
+    if given.sign is SignKind.SSH and given.key and not given.key.startswith(("/", "~/")):
+        yield Problem(where(("git", "key")), "is no absolute path", "write where the private key is, as ~/.ssh/signing")
 
 
 def _channels(file: ConfigFile, where: Where) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
+from nightcrew.config.git import build_git
 from nightcrew.config.job import build_jobs
 from nightcrew.config.notice import build_notices
 from nightcrew.config.project import ProjectEntry
@@ -73,6 +74,7 @@ def build_settings(
         interval_max_s=file.interval_max,
         probe_above=file.probe_above,
         sandbox=file.sandbox,
+        git=build_git(file.git, expand=expand),
         webhook=WebhookSettings(file.webhook.listen, file.webhook.secret, file.webhook.allow_remote),
         notices=build_notices(file.notices),
         telegram=build_chat(file.channels.telegram),

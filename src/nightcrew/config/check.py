@@ -11,6 +11,7 @@ from nightcrew.config.secret import find_exposure, looks_secret, secret_file
 from nightcrew.config.value import is_loopback
 from nightcrew.config.variable import find_unknown_variables
 from nightcrew.core.errors import Problem
+from nightcrew.core.model.git import SignKind
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, ReviewAllow, Settings
 
 OWN_FILE = ".nightcrew.yml"
@@ -34,6 +35,7 @@ def check_settings(settings: Settings, around: Surroundings) -> tuple[Problem, .
         _programs,
         _secrets,
         _servers,
+        _signing,
         _merging,
         _folders,
     )
@@ -117,6 +119,16 @@ def _reference(where: str, reference: str, *, around: Surroundings) -> Iterator[
             yield Problem(where, f"there is no file {path}")
         elif exposure:
             yield Problem(where, exposure, f"chmod 600 {path}")
+
+
+def _signing(settings: Settings, _around: Surroundings) -> Iterator[Problem]:
+    if settings.git.sign is not SignKind.SSH:
+        return
+    path = Path(settings.git.key)
+    if not path.is_file():
+        yield Problem("git.key", f"there is no file {path}")
+    elif exposure := find_exposure(path):
+        yield Problem("git.key", exposure, f"chmod 600 {path}")
 
 
 def _servers(settings: Settings, _around: Surroundings) -> Iterator[Problem]:

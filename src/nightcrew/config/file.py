@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, JsonValue
 
 from nightcrew.config.channel import ChannelsKeys
 from nightcrew.config.cooldown import CooldownTable
+from nightcrew.config.git import GitKeys
 from nightcrew.config.notice import NoticesKeys
 from nightcrew.config.project import ProjectEntry, ProjectKeys
 from nightcrew.config.section import Section
@@ -195,6 +196,7 @@ class ConfigFile(Section):
     forges: Annotated[dict[ForgeName, ForgeKeys], BeforeValidator(_nothing_is_empty)] = key(
         "The servers, by name. One that a project uses stays as it was opened until a restart.", {}
     )
+    git: GitKeys = key("Commits that Nightcrew makes itself.", GitKeys())
     webhook: WebhookKeys = key("Deliveries of webhooks, which have the service look at once.", WebhookKeys())
     channels: ChannelsKeys = key("The chats that Nightcrew is talked to in.", ChannelsKeys())
     notices: NoticesKeys = key("Who is told what happened, and what waits for them.", NoticesKeys())

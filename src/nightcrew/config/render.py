@@ -48,6 +48,12 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "timeout": render_duration(router.timeout_s),
         },
         "forges": {name: _forge(forge) for name, forge in settings.forges.items()},
+        "git": {
+            "sign": settings.git.sign.value,
+            "key": settings.git.key,
+            "name": settings.git.name,
+            "email": settings.git.email,
+        },
         "webhook": {
             "listen": settings.webhook.listen,
             "secret": settings.webhook.secret,

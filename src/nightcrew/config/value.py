@@ -159,6 +159,12 @@ def is_loopback(listen: str) -> bool:
     return host == "localhost" or ip_address(host).is_loopback
 
 
+def _signing_key(value: str) -> str:
+    if value.startswith("-") or not value.isprintable():
+        raise bad_value(f"{_shown(value)} is neither the path of a key nor the id of one")
+    return value
+
+
 def _address(value: str) -> str:
     if _EMAIL.fullmatch(value.replace("{agent}", "agent")) is None or re.search(r"[{}]", value.replace("{agent}", "")):
         raise bad_value(f"{_shown(value)} is not an address; {{agent}} stands for the agent's name")
@@ -230,6 +236,7 @@ Folder = Annotated[Text, AfterValidator(_folder)]
 Folders = Annotated[tuple[Folder, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Host = Annotated[str, _matching(_HOST, "is not the name of a host; write `api.example.com` or `host:port`")]
 Hosts = Annotated[tuple[Host, ...], BeforeValidator(listed, json_schema_input_type=str | list[str])]
+SigningKey = Annotated[str, AfterValidator(_signing_key), StringConstraints(max_length=500)]
 Url = Annotated[str, AfterValidator(_url)]
 Listen = Annotated[str, AfterValidator(_listen)]
 Address = Annotated[str, AfterValidator(_address)]

@@ -104,6 +104,7 @@ async def composed(
         settings = hold_spelling(settings, spellings)
         tracing = Tracing(lambda: loop.means.settings.upkeep.tracing.endpoint)
         workspace = GitWorkspaces(home.root, clock, emails=_emails(settings))
+        workspace.sign_with(settings.git)
         ports = Ports(
             store=store,
             clock=clock,
@@ -248,6 +249,7 @@ def _fit(home: Home, vault: Vault, workspace: GitWorkspaces, sandboxes: Sandboxe
         if settings.webhook.listen:
             read_secret(home, settings.webhook)
         workspace.recognise(_emails(settings))
+        workspace.sign_with(settings.git)
         _learn_env(home, settings, vault)
         return replace(ports, overlay=_overlay(configuration))
 

@@ -56,12 +56,19 @@ def _with_trailers(message: str, author: Identity, settings: CommitSettings, fir
 
 
 async def make_commit(
-    repository: Repository, *, tree: str, parents: Sequence[Sha], message: str, author: Identity
+    repository: Repository,
+    *,
+    tree: str,
+    parents: Sequence[Sha],
+    message: str,
+    author: Identity,
+    is_published: bool = True,
 ) -> Sha:
-    """A commit object in the engine's repository; no ref is moved."""
+    """A commit object in the engine's repository; no ref is moved. One that is published is signed, where that is
+    set."""
     args = [part for parent in dict.fromkeys(parents) for part in ("-p", parent)]
-    env = identity_environment(author)
-    done = await repository.run(
-        "commit-tree", *args, "-F", "-", tree, env=env, stdin=message.encode("utf-8", "replace")
-    )
+    env = identity_environment(author, committer=repository.signing.committer(author.at_s))
+    words = repository.signing.words(is_published=is_published)
+    said = message.encode("utf-8", "replace")
+    done = await repository.run(*words, *args, "-F", "-", tree, doing="making a commit", env=env, stdin=said)
     return Sha(done.text.strip())

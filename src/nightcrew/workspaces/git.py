@@ -16,9 +16,9 @@ from nightcrew.workspaces.complaint import translate
 LOCAL_TIMEOUT_S = 300.0
 """A command that works on this disk only."""
 
-# Needed by transports: the person's ssh agent, proxies and certificates. None of them is read by local commands.
+# Needed by transports: the person's ssh agent, proxies and certificates; by what signs, the agent and GnuPG's folder.
 _TRANSPORT_VARIABLES = (
-    "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
+    "SSH_AUTH_SOCK", "GNUPGHOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
     "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 )  # fmt: skip
 

@@ -110,16 +110,22 @@ async def _replay(repository: Repository, *, tip: Sha, commit: Sha, parent: Sha)
         return MergeConflict(merged.paths)
     if merged.tree == await repository.tree_of(tip):
         return tip
-    return await _commit_like(repository, tree=merged.tree, parents=(tip,), like=commit)
+    return await _commit_like(repository, tree=merged.tree, parents=(tip,), like=commit, is_published=True)
 
 
-async def _commit_like(repository: Repository, *, tree: str, parents: tuple[Sha, ...], like: Sha) -> Sha:
+async def _commit_like(
+    repository: Repository, *, tree: str, parents: tuple[Sha, ...], like: Sha, is_published: bool = False
+) -> Sha:
     """A commit with the author, time and words of another."""
     told = await repository.run("show", "-s", "--format=%an%x00%ae%x00%at%x00%B", like)
     name, email, at_s, words = told.stdout.split(b"\0", 3)
     author = Identity(name.decode("utf-8", "replace"), email.decode("utf-8", "replace"), int(at_s))
     args = [part for parent in parents for part in ("-p", parent)]
-    made = await repository.run("commit-tree", *args, "-F", "-", tree, env=identity_environment(author), stdin=words)
+    signing = repository.signing
+    made = await repository.run(
+        *signing.words(is_published=is_published), *args, "-F", "-", tree, doing="making a commit",
+        env=identity_environment(author, committer=signing.committer(author.at_s)), stdin=words,
+    )  # fmt: skip
     return Sha(made.text.strip())
 
 

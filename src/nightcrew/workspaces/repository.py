@@ -26,6 +26,7 @@ from nightcrew.workspaces.complaint import is_lock_left
 from nightcrew.workspaces.file import discard, find_bytes, find_document, is_folder, replace_document, replace_file
 from nightcrew.workspaces.git import LOCAL_TIMEOUT_S, Git
 from nightcrew.workspaces.ref import find_ref, parse_object_id
+from nightcrew.workspaces.signing import UNSIGNED, Signing
 
 REMOTE = "refs/remotes/origin/"
 """Where the remote's branches are kept, in all of them."""
@@ -76,8 +77,9 @@ def is_repository(where: Path) -> bool:
 class Repository:
     """One project's repositories."""
 
-    def __init__(self, home: Path, project: str, git: Git) -> None:
+    def __init__(self, home: Path, project: str, git: Git, *, signing: Signing = UNSIGNED) -> None:
         self.project = project
+        self.signing = signing
         owner, _, name = project.rpartition("/")
         plain = is_slug(project) and "__" not in project and not owner.startswith(("-", "_"))
         folder = f"{owner}__{name}" if plain else safe_name(project.replace("/", "__") + f"#{project}")

@@ -56,4 +56,4 @@ async def revert_merge(
 async def _stand_in(repository: Repository, like: Sha, *, parents: tuple[Sha, ...], who: Identity) -> Sha:
     """A commit with the tree of another, in a history that is made up for the merge."""
     tree = await repository.tree_of(like)
-    return await make_commit(repository, tree=tree, parents=parents, message="stand-in", author=who)
+    return await make_commit(repository, tree=tree, parents=parents, message="stand-in", author=who, is_published=False)

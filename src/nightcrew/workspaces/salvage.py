@@ -34,5 +34,8 @@ async def salvage_snapshot(
 ) -> str:
     """Keep the files of a worktree, untracked ones included, as a commit on top of `head`; returns its ref."""
     message = f"Saved work of task {number}: {why}\n"
-    sha = await make_commit(repository, tree=snapshot.tree, parents=[head], message=message, author=nightcrew(at))
+    who = nightcrew(at)
+    sha = await make_commit(
+        repository, tree=snapshot.tree, parents=[head], message=message, author=who, is_published=False
+    )
     return await salvage_commit(repository, number, sha, at=at)

@@ -11,6 +11,7 @@ from pathlib import Path
 from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
+from nightcrew.core.model.git import GitSettings
 from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
@@ -37,6 +38,7 @@ from nightcrew.workspaces.removal import remove_worktree
 from nightcrew.workspaces.repository import Repository
 from nightcrew.workspaces.retire import retire_shared
 from nightcrew.workspaces.settle import Author, settle
+from nightcrew.workspaces.signing import UNSIGNED, Signing
 from nightcrew.workspaces.submodule import fill_submodules
 
 NETWORK_TIMEOUT_S = 600.0
@@ -72,7 +74,14 @@ class GitWorkspaces:
         self._waits_s = tuple(retry_waits_s)
         self._network_timeout_s = network_timeout_s
         self._repositories: dict[str, Repository] = {}
+        self._signing = UNSIGNED
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+
+    def sign_with(self, settings: GitSettings) -> None:
+        """Sign what is made and published from now on in this way."""
+        self._signing = Signing(settings)
+        for repository in self._repositories.values():
+            repository.signing = self._signing
 
     def recognise(self, emails: Sequence[str]) -> None:
         """Further addresses that name agents. Those from before go on doing so: commits keep the address they have."""
@@ -272,7 +281,7 @@ class GitWorkspaces:
         return self._find(project).tree(number)
 
     def _find(self, project: str) -> Repository:
-        return self._repositories.setdefault(project, Repository(self._home, project, self._git))
+        return self._repositories.setdefault(project, Repository(self._home, project, self._git, signing=self._signing))
 
     def _get(self, project: str) -> Repository:
         return self._find(project).get()

@@ -35,6 +35,7 @@ BASE: dict[str, Any] = {
     "agents": {"ann": {"adapter": "claude"}, "bob": {"adapter": "codex"}},
     "forges": {"github": {"token": "file:token", "app": {"id": 1, "installation": 2, "private_key": "file:key"}}},
     "router": {"agent": "bob"},
+    "git": {"key": "/srv/key"},
     "webhook": {"listen": "127.0.0.1:7700", "secret": "file:token"},
     "notices": {
         "targets": [

@@ -8,6 +8,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
+from nightcrew.core.model.git import GitSettings
 from nightcrew.core.model.job import JobSettings
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
@@ -354,6 +355,7 @@ class Settings:
     """With more projects on a forge than this, it is first asked which of them may have news."""
     sandbox: SandboxKind = SandboxKind.AUTO
     webhook: WebhookSettings = WebhookSettings()
+    git: GitSettings = GitSettings()
     telegram: ChatSettings = ChatSettings()
     discord: ChatSettings = ChatSettings()
     upkeep: UpkeepSettings = UpkeepSettings()

@@ -145,7 +145,9 @@ def has_signatures(view: GateView) -> Term:
     if not view.pull.unsigned.value:
         return yes("signatures")
     count = view.pull.unsigned.value
-    return no("signatures", f"the branch's rules demand signed commits, and {count} of it bear no signature")
+    return no(
+        "signatures", f"the branch's rules demand signed commits, and {count} of it bear no signature (see git.sign)"
+    )
 
 
 def demands_queue(pull: PullView) -> bool:
