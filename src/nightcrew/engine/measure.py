@@ -22,7 +22,7 @@ def check_health(loop: Loop) -> Health:
 async def take_measures(loop: Loop, status: ServiceStatus) -> tuple[Measure, ...]:
     """Everything that `/metrics` shows."""
     store, clock = loop.means.ports.store, loop.means.ports.clock
-    health = check_health(loop)
+    health, free = check_health(loop), loop.means.ports.free_bytes()
     effects = {_with(kind=kind, state=state): n for (kind, state), n in loop.means.journal.settled.items()}
     runs = await store.count_runs()
     ended = {_with(agent=agent, role=role, outcome=end): n for (agent, role, end), n in runs.items()}
@@ -40,7 +40,7 @@ async def take_measures(loop: Loop, status: ServiceStatus) -> tuple[Measure, ...
         _one("beat_age_seconds", "Since the loop last did something.", GAUGE, health.beat_age_s),
         _one("problems", "Things that a person should look at.", GAUGE, len(status.problems)),
         _one("actions_in_flight", "Actions under way.", GAUGE, len(loop.actor.in_flight)),
-        _one("disk_free_bytes", "Room on the disk of the home.", GAUGE, loop.means.ports.free_bytes() or 0),
+        _many("disk_free_bytes", "Room on the disk of the home.", GAUGE, {} if free is None else {(): free}),
         _many("tasks", "Tasks by status.", GAUGE, tasks),
         _many("waits", "Tasks that wait, by why.", GAUGE, waits),
         _many("runs_open", "Runs at work.", GAUGE, _open(status.agents)),
