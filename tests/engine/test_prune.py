@@ -52,6 +52,7 @@ async def finished(stage: Stage) -> TaskKey:
 async def test_old_folders_events_logs_and_copies_go_and_new_ones_stay(tmp_path):
     stage = Stage(tmp_path.resolve())
     first = await finished(stage)
+    await stage.later(DAY_S)  # what is waited for after a merge is over
     stage.clock.advance(MONTHS_S)
     second = await finished(stage)
     gone = [stage.means.folder(run) for run in stage.runs(first)]
