@@ -249,6 +249,11 @@ class FakeService:
         found = self.jobs[project, name]
         return replace(found, runs=found.runs[:limit])
 
+    async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
+        if project is not None:
+            self._project(project)
+        return f"# Report of {project or 'all'}, {days} days\n"
+
     async def run_job(self, project: str, name: str) -> Answer:
         self._may_write()
         summary = (await self.get_job(project, name)).summary

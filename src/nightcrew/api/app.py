@@ -18,6 +18,7 @@ from nightcrew.api import (
     notice,
     project,
     pull,
+    report,
     revert,
     run,
     service_status,
@@ -48,7 +49,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.pace = pace
     app.state.closing = asyncio.Event()
     told = (event, cooldown, failure, flaky, memory, notice)
-    for room in (service_status, project, task, job, pull, revert, run, *told, board, config):
+    for room in (service_status, project, task, job, report, pull, revert, run, *told, board, config):
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

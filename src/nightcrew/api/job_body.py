@@ -29,7 +29,7 @@ class JobBody(_Body):
     job: str
     schedule: str
     timezone: str
-    work: Literal["command", "issue", "change", "report"]
+    work: Literal["command", "issue", "change", "report", "review"]
     enabled: bool
     next_at: list[Moment]
     held: str = Field(description="why its last task keeps it from starting")
@@ -53,3 +53,7 @@ class JobDetailBody(_Body):
     complexity: str
     runs: list[JobRunBody]
     output: str = Field(description="the end of what its command printed last")
+
+
+class ReportBody(_Body):
+    report: str = Field(description="Markdown")

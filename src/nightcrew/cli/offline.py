@@ -39,6 +39,12 @@ class OfflineReader(Reader):
 
         return list(self._ask(ask)["jobs"])
 
+    def render_report(self, *, days: int, project: str | None) -> Json:
+        async def ask(service: Service) -> Json:
+            return {"report": await service.render_report(days=days, project=project)}
+
+        return self._ask(ask)
+
     def get_job(self, project: str, name: str, *, limit: int) -> Json:
         async def ask(service: Service) -> Json:
             return job_render.render_job_detail(await service.get_job(project, name, limit=limit))

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "claim": ("claim", "look after somebody's pull request as if it were Nightcrew's own"),
     "review": ("review", "have a pull request reviewed, and nothing else"),
     "job": ("job", "show scheduled work, and say a word about it"),
+    "report": ("report", "show what shipped, what failed and why in the last days"),
     "run": ("run", "show runs of agents and what they printed"),
     "attach": ("attach", "attach the terminal to the session that works on a task"),
     "stream": ("stream", "follow live what happens"),

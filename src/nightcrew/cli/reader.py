@@ -63,6 +63,9 @@ class Reader(ABC):
     def list_jobs(self, *, project: str | None) -> list[Json]: ...
 
     @abstractmethod
+    def render_report(self, *, days: int, project: str | None) -> Json: ...
+
+    @abstractmethod
     def get_job(self, project: str, name: str, *, limit: int) -> Json: ...
 
     @abstractmethod
@@ -129,6 +132,9 @@ class LiveReader(Reader):
 
     def list_jobs(self, *, project: str | None) -> list[Json]:
         return list(self._client.get("/jobs", {"project": project})["jobs"])
+
+    def render_report(self, *, days: int, project: str | None) -> Json:
+        return self._client.get("/report", {"days": days, "project": project})
 
     def get_job(self, project: str, name: str, *, limit: int) -> Json:
         return self._client.get(f"/jobs/{project}/{name}", {"limit": limit})

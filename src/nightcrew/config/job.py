@@ -12,6 +12,7 @@ from nightcrew.config.section import Section
 from nightcrew.config.value import (
     AgentName,
     Command,
+    Count,
     Duration,
     ModelName,
     OneLine,
@@ -23,13 +24,13 @@ from nightcrew.config.value import (
 from nightcrew.core.cron import parse_schedule
 from nightcrew.core.errors import ConfigError, NightcrewError, Problem
 from nightcrew.core.model.internal import Pins, TaskKind
-from nightcrew.core.model.job import CatchUp, JobSettings
+from nightcrew.core.model.job import CatchUp, DailyReview, JobSettings
 from nightcrew.core.model.settings import ProjectSettings, RepositoryJobs
 
 FOLDER = ".nightcrew/jobs/"
 _JOB = JobSettings("", "")
 _TITLE, _PROMPT = 200, 60_000
-_WORKS = ("prompt", "run")
+_WORKS = ("prompt", "run", "builtin")
 
 
 def _job_name(value: str) -> str:
@@ -43,7 +44,7 @@ JobName = Annotated[str, AfterValidator(_job_name)]
 
 
 class JobKeys(Section):
-    """One job: when, and one of `prompt` and `run`."""
+    """One job: when, and one of `prompt`, `run` and `builtin`."""
 
     schedule: OneLine = key("Five cron fields (minute hour day month weekday), or `@daily` and the like.")
     timezone: OneLine = key("The zone on whose clock it fires, such as `Europe/Berlin`.", _JOB.zone)
@@ -62,6 +63,14 @@ class JobKeys(Section):
     complexity: Literal["simple", "medium", "complex"] | None = key("How hard it is.", None)
     run: Command | None = key("A command to run instead, in a checkout of the base branch. No shell reads it.", None)
     timeout: Duration = key("Time limit of the command.", _JOB.timeout_s, ge=1, le=6 * 3600)
+    builtin: Literal["daily-review"] | None = key("A job that is built in: the report of the last day.", None)
+    comment: Truth = key("`daily-review`: an agent is asked to comment on it.", DailyReview().comment)
+    issues: Count = key(
+        "`daily-review`: how many issues it may file about what came again and again.",
+        DailyReview().issues,
+        ge=0,
+        le=10,
+    )
 
     @model_validator(mode="after")
     def _one_work(self) -> "JobKeys":
@@ -69,6 +78,8 @@ class JobKeys(Section):
         if len(given) != 1:
             but = f", not {' and '.join(given)}" if given else ""
             raise bad_value(f"needs exactly one of {', '.join(_WORKS)}{but}")
+        if (self.comment or self.issues) and self.builtin is None:
+            raise bad_value("`comment` and `issues` are about `builtin: daily-review`")
         try:
             parse_schedule(self.schedule, self.timezone)
         except NightcrewError as error:
@@ -94,6 +105,7 @@ def _build(name: str, keys: JobKeys, *, path: str = "") -> JobSettings:
         pins=Pins(keys.agent or "", keys.model or "", keys.complexity or ""),
         run=keys.run or (),
         timeout_s=keys.timeout,
+        review=DailyReview(keys.comment, keys.issues) if keys.builtin else None,
         catch_up=keys.catch_up,
         path=path,
     )
@@ -145,6 +157,8 @@ def _allow(project: ProjectSettings, job: JobSettings, names: set[str]) -> None:
         raise ConfigError([Problem(job.path, f"is not used: config.yml has a job {job.name}")])
     if project.repository_jobs is RepositoryJobs.OFF:
         raise ConfigError([Problem(job.path, "is not used: repository_jobs is off")])
+    if job.review is not None:
+        raise ConfigError([Problem(job.path, "is not used: what is built in is switched on in config.yml")])
     if job.run and project.repository_jobs is not RepositoryJobs.ALL:
         raise ConfigError([Problem(job.path, "is not used: it runs a command, which needs repository_jobs: all")])
 
@@ -170,5 +184,8 @@ def render_jobs(
                 "complexity": job.pins.complexity or None,
                 "run": list(job.run) or None,
                 "timeout": duration(job.timeout_s),
+                "builtin": "daily-review" if job.review is not None else None,
+                "comment": (job.review or DailyReview()).comment,
+                "issues": (job.review or DailyReview()).issues,
             },
         )

@@ -162,6 +162,12 @@ def render_published(internal: InternalTask, limit: int) -> str:
     return f"{render_published_mark(internal.mark)}\n{body}{found}\n"
 
 
+def render_finding(key: str, text: str) -> str:
+    """The body of an issue about what a review found; its mark is the same for the same thing on another day."""
+    mark = one_line(forge_text(key), 100).replace("--", "-").replace(">", "")
+    return f"<!-- nightcrew:finding {mark} -->\n{_passage(text, 8_000)}\n"
+
+
 def render_job_body(prompt: str, last: tuple[str, ...], limit: int) -> str:
     """The text of a job's task: what its owner asks for, and what its last runs came to."""
     body = cut(prompt.strip(), limit // 2)

@@ -243,6 +243,9 @@ class Facade:
     async def get_job(self, project: str, name: str, *, limit: int = 20) -> JobDetail:
         return await self._jobs.get_job(project, name, limit=limit)
 
+    async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
+        return await self._jobs.render_report(days=days, project=project)
+
     async def run_job(self, project: str, name: str) -> Answer:
         answer = await run_job(self._means, self._jobs, project, name)
         self._loop.wake()

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from nightcrew.core.day import render_day
 from nightcrew.core.errors import Conflict, Missing
 from nightcrew.core.model.job import JobRun, JobState, JobView
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.policy.scheduling import next_times
+from nightcrew.engine.day import load_day
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.view.job import WANTED, job_views
 from nightcrew.engine.view.record import Records
@@ -48,6 +50,13 @@ class JobReader:
         slug, view = await self.find_view(project, name)
         runs = await self._store.load_job_runs(project=slug, name=name, each=min(max(limit, 1), 1000))
         return JobDetail(_summary(slug, view, self._clock.now()), runs, self._output(runs))
+
+    async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
+        known = {slug.casefold(): slug for slug in self._projects()}
+        if project is not None and project.casefold() not in known:
+            raise Missing(f"{project} is not a configured project")
+        slug = "" if project is None else known[project.casefold()]
+        return render_day(await load_day(self._store, self._clock, days=min(max(days, 1), 365), project=slug))
 
     async def find_view(self, project: str, name: str) -> tuple[str, JobView]:
         """The project as it is spelled, and the job; Missing if there is none."""

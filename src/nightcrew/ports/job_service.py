@@ -39,6 +39,10 @@ class JobService(Protocol):
 
     async def get_job(self, project: str, name: str, *, limit: int = 20) -> JobDetail: ...
 
+    async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
+        """What shipped, what failed and why, and where tasks waited in the last days, as Markdown."""
+        ...
+
     async def run_job(self, project: str, name: str) -> Answer:
         """Have it start now, besides its times. Conflict while its last task lives."""
         ...

@@ -73,3 +73,14 @@ async def test_a_name_that_two_projects_have_is_never_guessed(tmp_path):
         assert "--project" in await person.refused("job", "run", "nightly", code=2)
         assert "acme/gears" in await person.said("job", "run", "nightly", "--project", "acme/gears")
     assert service.events[-1].why == "nightly of acme/gears"
+
+
+async def test_the_report_of_the_last_days(tmp_path):
+    service = with_jobs()
+    async with asked(service, tmp_path) as client:
+        assert (await client.get("/report", params={"days": 7})).json() == {"report": "# Report of all, 7 days\n"}
+        odd = [(await client.get("/report", params=query)).status_code for query in ({"days": 0}, {"project": "a/b"})]
+    async with shell(service, tmp_path) as person:
+        assert "Report of acme/widgets, 2 days" in await person.said("report", "--days", "2", "--project", PROJECT)
+        assert "365" in await person.refused("report", "--days", "0", code=2)
+    assert odd == [422, 404]

@@ -8,7 +8,7 @@ from nightcrew.config.load import parse_configuration
 from nightcrew.config.render import render_settings
 from nightcrew.core.errors import ConfigError
 from nightcrew.core.model.internal import Pins, TaskKind
-from nightcrew.core.model.job import CatchUp, JobSettings
+from nightcrew.core.model.job import CatchUp, DailyReview, JobSettings
 from nightcrew.core.model.settings import Settings
 
 FULL = {
@@ -18,14 +18,18 @@ FULL = {
 }  # fmt: skip
 
 
+DAY = {"schedule": "@daily", "builtin": "daily-review", "comment": True, "issues": 2}
+
+
 def read(**jobs: object) -> Settings:
     config = {"projects": [{"slug": "acme/widget", "jobs": jobs}], "agents": {"claude": {}}}
     return parse_configuration(json.dumps(config), "config.yml", environ={}).apply()
 
 
 def test_every_key_arrives_and_is_shown_as_it_was_written():
-    settings = read(nightly=FULL, lint={"schedule": "@daily", "run": "make lint", "timeout": "20m"})
-    lint, nightly = settings.projects["acme/widget"].jobs
+    settings = read(nightly=FULL, lint={"schedule": "@daily", "run": "make lint", "timeout": "20m"}, day=DAY)
+    day, lint, nightly = settings.projects["acme/widget"].jobs
+    assert day.review == DailyReview(comment=True, issues=2)
     assert nightly == JobSettings(
         "nightly", "30 2 * * 1-5", "Europe/Berlin", False, "Look", "Look at it.", TaskKind.REPORT, True,
         Pins("claude", "m1", "simple"), catch_up=CatchUp.SKIP,
@@ -38,7 +42,10 @@ def test_every_key_arrives_and_is_shown_as_it_was_written():
 @pytest.mark.parametrize(
     ("job", "words"),
     [
-        ({"schedule": "@daily"}, "exactly one of prompt, run"),
+        ({"schedule": "@daily"}, "exactly one of prompt, run, builtin"),
+        ({"schedule": "@daily", "builtin": "weekly"}, "builtin"),
+        ({"schedule": "@daily", "prompt": "x", "issues": 1}, "daily-review"),
+        ({"schedule": "@daily", "builtin": "daily-review", "issues": 11}, "issues"),
         ({"schedule": "@daily", "prompt": "x", "run": "true"}, "not prompt and run"),
         ({"prompt": "x"}, "schedule"),
         ({"schedule": "whenever", "prompt": "x"}, "not a schedule"),

@@ -95,8 +95,9 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "section": (),
 }
 """Values to try in the place of the one that is there, by what a key takes: the first that is valid and different."""
-_INSTEAD = {"run": "prompt"}
-"""Keys that stand in the place of another one."""
+_REVIEW = {"builtin": "daily-review"}
+_INSTEAD: dict[str, dict[str, str]] = {"run": {}, "builtin": {}, "comment": _REVIEW, "issues": _REVIEW}
+"""Keys of a job that stand in the place of its prompt, and what they need beside them."""
 _SECTIONS = ("section", "sections by name", "list of sections")
 
 
@@ -116,8 +117,9 @@ def with_value(key: Key, value: Any) -> dict[str, Any]:
     for part in parts[:-1]:
         here = _inner(here, part)
     here[parts[-1]] = value
-    if parts[-1] in _INSTEAD:
-        here.pop(_INSTEAD[parts[-1]], None)
+    if parts[-1] in _INSTEAD and ".jobs." in key.path:
+        here.pop("prompt", None)
+        here.update(_INSTEAD[parts[-1]])
     return document
 
 
@@ -132,7 +134,7 @@ def _inner(here: Any, part: str) -> Any:
 def others(key: Key) -> tuple[Any, ...]:
     if " or " in key.takes and key.takes != "true or false":
         return tuple(word.strip(" `") for word in key.takes.split(" or "))
-    return _OTHERS[key.takes]
+    return _OTHERS.get(key.takes) or (key.takes.strip("`"),)
 
 
 class House:

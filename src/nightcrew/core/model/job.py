@@ -16,9 +16,18 @@ class CatchUp(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class DailyReview:
+    """The built-in job: a report of the last day. `comment`: an agent is asked to comment on it; `issues`: how many
+    issues it may file about what came again and again."""
+
+    comment: bool = False
+    issues: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class JobSettings:
-    """One job. It runs a command (`run`), or asks for a task whose text is `prompt`, an issue if it is `external`.
-    `path` is the file of the repository that it comes from; empty: it is its owner's."""
+    """One job. It runs a command (`run`), writes the `review`, or asks for a task whose text is `prompt`, an issue if
+    it is `external`. `path` is the file of the repository that it comes from; empty: it is its owner's."""
 
     name: str
     schedule: str
@@ -30,6 +39,7 @@ class JobSettings:
     external: bool = False
     pins: Pins = NO_PINS
     run: tuple[str, ...] = ()
+    review: DailyReview | None = None
     timeout_s: float = 600.0
     catch_up: CatchUp = CatchUp.ONCE
     path: str = ""
@@ -39,6 +49,8 @@ class JobSettings:
         """What it does, in a word."""
         if self.run:
             return "command"
+        if self.review is not None:
+            return "review"
         return "issue" if self.external else self.kind.value
 
 

@@ -15,6 +15,7 @@ from nightcrew.core.model.settings import Intake
 from nightcrew.core.neutral import one_line
 from nightcrew.core.words import BODY_LIMIT, render_job_body
 from nightcrew.engine.effect.confine import confine_checks
+from nightcrew.engine.effect.daily import write_review
 from nightcrew.engine.effect.filing import INTAKE_LABEL, file_marked
 from nightcrew.engine.effect.history import describe_last_runs
 from nightcrew.engine.effect.internal import NewTask, draft_internal
@@ -49,7 +50,7 @@ async def start_job(means: Means, action: StartJob) -> ActionOutcome:
         skipped = replace(run, state=JobState.SKIPPED, words=action.skip, ended_at=now)
         await store.record_job_run(skipped, event=_event(means, skipped))
         return Done(action.skip)
-    if not (job.run or job.external):
+    if not (job.run or job.external or job.review):
         return await _ask_for_task(means, action, run)
     if await store.record_job_run(run, event=_event(means, run)) is not None:
         return await _work(means, action, run)
@@ -67,6 +68,9 @@ async def _work(means: Means, action: StartJob, run: JobRun) -> ActionOutcome:
     try:
         if action.job.external:
             return await _file(means, action, run)
+        if action.job.review is not None:
+            await _settle(means, await write_review(means, action, run))
+            return Done()
         return await _command(means, action, run)
     except PortError as error:
         if action.job.external:
