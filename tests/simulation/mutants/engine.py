@@ -14,7 +14,7 @@ from nightcrew.engine import recover as recovering
 from nightcrew.engine import watch as watching
 from nightcrew.engine.act import Actor
 from nightcrew.engine.brake import Brake
-from nightcrew.engine.effect import collect, cool, finish, label, merge, start, status, tell
+from nightcrew.engine.effect import collect, cool, finish, gate, label, merge, start, status, tell
 from nightcrew.engine.effect.means import subject
 from nightcrew.engine.journal import Journal
 from nightcrew.engine.view.record import RecordView
@@ -82,13 +82,13 @@ class _LateRows:
         self._waiting[run.id] = (run, event)
         return True
 
-    async def save_run(self, run: Any, *, event: Any = None) -> None:
+    async def save_run(self, run: Any, *, event: Any = None, **named: Any) -> None:
         if run.id in self._waiting:
             if run.state is RunState.STARTING:
                 return
             first, claimed = self._waiting.pop(run.id)
             await self._store.record_run(first, event=claimed)
-        await self._store.save_run(run, event=event)
+        await self._store.save_run(run, event=event, **named)
 
 
 def _late_row(old: Function) -> Function:
@@ -166,7 +166,7 @@ MUTANTS = (
     Mutant("moving_head", "a verdict counts for the head there is when the review ends",
            (Swap(collect, "_record_verdict", _verdict_for_the_head_of_now),), "engine"),
     Mutant("blind_merge", "the merge goes by the head of now, without looking at the gate again",
-           (Swap(merge, "merge_pull", _merge_of_what_is_there), Swap(merge, "evaluate", _open_gate)), "engine"),
+           (Swap(merge, "merge_pull", _merge_of_what_is_there), Swap(gate, "evaluate", _open_gate)), "engine"),
     Mutant("all_is_merged", "whatever a workspace holds counts as merged with its pull request",
            (Swap(finish, "_is_all_merged", lambda _old: _yes),), "engine"),
     Mutant("lost_comment", "a comment that was written before a lost answer is not looked for",
