@@ -28,6 +28,7 @@ def says(stage: Stage, key: TaskKey, state: str) -> None:
 
 
 @pytest.mark.parametrize("method", UpdateMethod)
+@pytest.mark.case("C160")
 async def test_a_base_that_moved_is_brought_in_and_the_verdict_carried_over(tmp_path, method):
     stage = updating(tmp_path, update=method)
     key, merge = await in_review(stage)
@@ -205,6 +206,7 @@ async def test_a_forge_that_has_not_seen_the_update_yet_is_not_believed(tmp_path
     assert stage.task(key).updates == 0
 
 
+@pytest.mark.case("C160")
 async def test_a_changed_patch_is_reviewed_anew(tmp_path):
     """As when the base changed lines beside those of the branch."""
     stage = updating(tmp_path)
