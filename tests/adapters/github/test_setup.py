@@ -61,6 +61,23 @@ async def test_what_a_token_lacks_is_said_in_words(tmp_path):
     assert "check runs" in access.notes[0]
 
 
+@pytest.mark.case("C181")
+@pytest.mark.parametrize("kind", ["protection", "ruleset"])
+async def test_what_only_people_can_give_is_told_beforehand(tmp_path, kind):
+    async with served(tmp_path / "forge") as (local, settings):
+        if kind == "protection":
+            local.protect_branch(PROJECT, "main", approvals=1, switches=["required_signatures"])
+        else:
+            local.add_ruleset(PROJECT, "gate", approvals=1)
+            local.add_rules(PROJECT, "signed", kinds=["required_signatures"])
+        access = await inspect_access(settings, token=Token("good-token", "a test"), project=PROJECT)
+    assert access.problems == ()
+    assert [note.partition(":")[0] for note in access.notes] == [
+        "main demands 1 approving review(s) by people",
+        "main demands signed commits",
+    ]
+
+
 async def test_errors_are_typed(tmp_path):
     async with served(tmp_path / "forge") as (local, settings):
         with pytest.raises(Denied, match="token is not valid"):

@@ -6,7 +6,8 @@ Not for the main loop: it blocks, and asks for everything anew. PyGithub is impo
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 from nightcrew.core.errors import Denied, Invalid, Missing, PortError, Unavailable
 from nightcrew.core.model.settings import ForgeSettings
@@ -63,7 +64,7 @@ def _inspect(hub: "Github", project: str, *, app_login: str) -> Access:
     scopes = None if hub.oauth_scopes is None else tuple(scope for scope in hub.oauth_scopes if scope)
     repo = hub.get_repo(project)
     may = repo.permissions
-    can_read_checks, protection_hidden = _probe(repo)
+    can_read_checks, protection = _probe(repo)
     problems = []
     if repo.archived:
         problems.append(f"{project} is archived: nothing can be written to it")
@@ -73,7 +74,7 @@ def _inspect(hub: "Github", project: str, *, app_login: str) -> Access:
         problems.append(f"the token lacks the scope repo (it has {', '.join(scopes)})")
     if not repo.has_issues:
         problems.append(f"issues are disabled in {project}")
-    if protection_hidden:
+    if protection is None:
         problems.append(
             f"{repo.default_branch} is protected and the token may not read how: it needs administration=read, else"
             " nothing would be merged"
@@ -89,19 +90,20 @@ def _inspect(hub: "Github", project: str, *, app_login: str) -> Access:
         can_read_checks=can_read_checks,
         remaining=hub.rate_limiting[0],
         problems=tuple(problems),
-        notes=() if can_read_checks else (NO_CHECKS,),
+        notes=(*(() if can_read_checks else (NO_CHECKS,)), *_describe_demands(repo, protection or {})),
     )
 
 
-def _probe(repo: "Repository") -> tuple[bool, bool]:
-    """Whether check runs can be read, and whether the default branch has a protection that cannot."""
+def _probe(repo: "Repository") -> tuple[bool, Mapping[str, Any] | None]:
+    """Whether check runs can be read, and the classic protection of the default branch: empty if it has none, None if
+    it cannot be read."""
     from github import GithubException
 
     try:
         branch = repo.get_branch(repo.default_branch)
     except GithubException as error:
         if error.status in (404, 409):
-            return True, False  # an empty repository has no branch yet
+            return True, {}  # an empty repository has no branch yet
         raise
     try:
         branch.commit.get_check_runs().totalCount  # noqa: B018 - the property asks the forge
@@ -111,14 +113,38 @@ def _probe(repo: "Repository") -> tuple[bool, bool]:
             raise
         can_read_checks = False
     if not branch.protected:
-        return can_read_checks, False
+        return can_read_checks, {}
     try:
-        branch.get_protection()
+        return can_read_checks, branch.get_protection().raw_data
     except GithubException as error:
         if _is_limit(error):
             raise
-        return can_read_checks, "Branch not protected" not in _message(error)
-    return can_read_checks, False
+        return can_read_checks, {} if "Branch not protected" in _message(error) else None
+
+
+def _describe_demands(repo: "Repository", protection: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the default branch demands that Nightcrew cannot give by itself, so that it is known before all the work is
+    done."""
+    from github import GithubException
+
+    try:
+        _, rules = repo.requester.requestJsonAndCheck("GET", f"{repo.url}/rules/branches/{quote(repo.default_branch)}")
+    except GithubException:
+        rules = []  # where there are none to be had; the loop finds out
+    reviews = [protection.get("required_pull_request_reviews") or {}]
+    signatures = bool((protection.get("required_signatures") or {}).get("enabled"))
+    for rule in rules if isinstance(rules, list) else []:
+        if rule.get("type") == "pull_request":
+            reviews.append(rule.get("parameters") or {})
+        signatures = signatures or rule.get("type") == "required_signatures"
+    need = max(int(one.get("required_approving_review_count") or 0) for one in reviews)
+    notes = []
+    if need:
+        words = f"{repo.default_branch} demands {need} approving review(s) by people: each merge waits for them"
+        notes.append(words)
+    if signatures:
+        notes.append(f"{repo.default_branch} demands signed commits: see git.sign; agents' own commits are not signed")
+    return tuple(notes)
 
 
 def _create_labels(hub: "Github", project: str, labels: Mapping[str, LabelSpec]) -> tuple[str, ...]:
