@@ -19,6 +19,7 @@ from nightcrew.core.ids import Sha
 from nightcrew.core.model.settings import ForgeSettings, ProjectSettings, Settings
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
+from nightcrew.engine.view.first import AT_ONCE
 from nightcrew.forges.github import AppKey, AppToken, GitHubForge, Token
 from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.inprocess import BASE_URL, transport_to
@@ -133,7 +134,7 @@ async def _live(home: Home, size: int, *, is_app: bool) -> Hour:
 
 async def _pass(observer: Observer, local: LocalForge, clock: SteppedClock, settings: Settings) -> Hour:
     """Some looks until all is known, and then an hour of them."""
-    for _ in range(4):
+    for _ in range(4 + len(settings.projects) // AT_ONCE):
         await _look(observer)
         await clock.sleep(settings.interval_s)
     ends_s = clock.monotonic() + HOUR_S

@@ -11,6 +11,8 @@ from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.quota import Pace, PaceNow, TokenStanding
 from nightcrew.core.model.settings import MergeMode, MergeSettings, ProjectSettings, Settings
 from nightcrew.core.policy.pacing import IDLE_AFTER_S, TOLD_IDLE_AFTER_S
+from nightcrew.engine.view.first import AT_ONCE
+from tests.core.build import a_task
 from tests.engine.part import PERSON, PROJECT
 from tests.engine.stage import Stage
 
@@ -174,6 +176,20 @@ async def test_a_blocked_task_is_waited_for_at_the_ordinary_interval(tmp_path):
     asked(stage)
     reads = [name for name in await tick_for(stage, 450, step_s=45) if name in LISTS]
     assert len(reads) == 10
+
+
+async def test_of_many_projects_some_are_read_at_first_and_those_with_work_before_all(tmp_path):
+    many = [f"acme/number{number}" for number in range(AT_ONCE + 20)]
+    stage = Stage(tmp_path, projects=tuple(ProjectSettings(slug) for slug in many))
+    last = stage.file(project=many[-1])
+    stage.store.tasks[last] = a_task(number=last.number, key=last)
+    await stage.tick()
+    read = {slug for name, slug in stage.forge.calls if name == "list_open_issues"}
+    assert read == {*many[:AT_ONCE], many[-1]}
+    await stage.tick()
+    assert {slug for name, slug in stage.forge.calls if name == "list_open_issues"} == read
+    await stage.tick(advance_s=45)
+    assert {slug for name, slug in stage.forge.calls if name == "list_open_issues"} == set(many)
 
 
 # Short

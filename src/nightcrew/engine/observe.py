@@ -21,6 +21,7 @@ from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.view.comment import CommentView
 from nightcrew.engine.view.dependency import DependencyView
+from nightcrew.engine.view.first import FirstLooks
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.engine.view.look import look_at
 from nightcrew.engine.view.memory import ProjectMemory
@@ -32,6 +33,7 @@ from nightcrew.engine.view.queue import QueueReader
 from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
+from nightcrew.engine.view.sight import is_over
 from nightcrew.engine.view.world import project_world
 from nightcrew.ports.tracker import Tracker
 
@@ -56,6 +58,7 @@ class Observer:
         self._projects = {slug: self._memory(slug) for slug in settings.projects}
         self._left: dict[str, ProjectMemory] = {}
         self._probes = Probes(ports, settings)
+        self._first = FirstLooks()
         self._dirty: set[TaskKey] = set()
         self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
 
@@ -220,8 +223,12 @@ class Observer:
         )
 
     async def _look(self, group: asyncio.TaskGroup, records: Records, wake: Callable[[], None] | None) -> None:
+        now = self._ports.clock.monotonic()
+        with_work = {task.key.project for task in records.tasks.values() if not is_over(task)}
         for slug in self._projects:
             if slug in self._looks and not self._looks[slug].done():
+                continue
+            if slug not in with_work and not self._may_look(self._projects[slug], now):
                 continue
             dirty = frozenset(key for key in self._dirty if key.project == slug)
             self._dirty -= dirty
@@ -235,6 +242,11 @@ class Observer:
         for task in slow:
             if wake is not None:
                 task.add_done_callback(lambda _task: wake())
+
+    def _may_look(self, memory: ProjectMemory, now: float) -> bool:
+        """Whether a project may be looked at now: for the first time, as far as others are not."""
+        is_first = memory.is_first and memory.tempo.are_lists_due(self._settings, now)
+        return not is_first or self._first.may_begin(now)
 
     def _agents(self) -> Mapping[str, Observed[bool]]:
         now = self._ports.clock.monotonic()

@@ -24,7 +24,7 @@ SURE_AFTER = 2
 """How often a project is read after its print changed: what happens in the same second shows in no print."""
 TRUSTED_FOR_S = 900.0
 """A project is read this often in any case: not everything shows in a print (permissions, settings, labels gone)."""
-SPREAD = 0.25
+SPREAD = 0.6
 """How much earlier some of them are, so that they are not all read in one go, which costs much when what was read
 before does not hold any more (an App has another token each hour)."""
 WITHOUT_FOR_S = 3600.0
