@@ -1,7 +1,9 @@
-"""The CI of the forge: checks of every head of an open pull request. Green, red, flaky, slow, cancelled, or silent."""
+"""The CI of the forge: checks of every head of an open pull request, and of every build of the merge queue. Green, red,
+flaky, slow, cancelled, or silent."""
 
 from functools import partial
 
+from nightcrew.core.branch import QUEUE_PREFIX
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.pull import CheckState
 from tests.simulation.engine.outside import World
@@ -47,6 +49,7 @@ class Ci:
             for thread in project.threads.values():
                 if thread.pull is not None and thread.pull.is_open:
                     found.append((slug, project.branches.get(thread.pull.head_ref, thread.pull.head_sha)))
+            found += [(slug, sha) for branch, sha in project.branches.items() if branch.startswith(QUEUE_PREFIX)]
         return found
 
     def _look(self) -> None:

@@ -11,6 +11,9 @@ from nightcrew.core.model.issue import Permission
 from nightcrew.core.model.settings import (
     AgentSettings,
     ForgeSettings,
+    MergeMethod,
+    MergeSettings,
+    MergeStrategy,
     ProjectSettings,
     RouterMode,
     RouterSettings,
@@ -80,8 +83,12 @@ def make_settings(chance: random.Random) -> Settings:
     agents = ("ann", "bob", "cat")
     slugs = ("acme/widget", "acme/gadget")[: chance.choice((1, 1, 2))]
     router = RouterSettings(RouterMode.MODEL, agent="cat") if chance.random() < 0.3 else RouterSettings()
+    merge = MergeSettings()
+    if chance.random() < 0.35:
+        method = chance.choice((MergeMethod.MERGE, MergeMethod.SQUASH))
+        merge = MergeSettings(strategy=MergeStrategy.QUEUE, method=method, batch=chance.choice((1, 2, 4)))
     return Settings(
-        projects={slug: ProjectSettings(slug) for slug in slugs},
+        projects={slug: ProjectSettings(slug, merge=merge) for slug in slugs},
         agents={name: AgentSettings(name, "fake") for name in agents},
         forges={DEFAULT_FORGE: ForgeSettings(DEFAULT_FORGE)},
         router=router,

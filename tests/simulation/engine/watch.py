@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from datetime import timedelta
 
+from nightcrew.core.branch import QUEUE_PREFIX
 from nightcrew.core.decide import Decision
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
@@ -155,7 +156,11 @@ class Watch:
         self._scene.demand(not left, "the journal is settled", f"the journal is open about {left}")
         alive = [name for name, session in runtime.sessions.items() if session.probe is Probe.ALIVE]
         self._scene.demand(not alive, "nothing is left over", f"sessions live on: {alive}")
+        is_open = [build.id for build in store.builds.values() if build.ended_at is None]
+        self._scene.demand(not is_open, "nothing is left over", f"builds are open: {is_open}")
         for slug in self._world.projects:
+            scratch = [name for name in self._world.forge.projects[slug].branches if name.startswith(QUEUE_PREFIX)]
+            self._scene.demand(not scratch, "nothing is left over", f"branches of the queue are left: {scratch}")
             repository = self._world.workspace.repository(slug)
             self._scene.demand(
                 not repository.leases, "nothing is left over", f"leases of {slug} are held: {repository.leases}"

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from nightcrew.core.branch import QUEUE_PREFIX
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.pull import Merged
 from nightcrew.core.model.run import Probe, Role
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.core.render import MARK
+from nightcrew.core.words import is_landed
 from nightcrew.ports.runtime import SessionSpec
 from tests.fakes.workspace_state import FakeRepository, Files
 from tests.simulation.engine.ci import Ci
@@ -40,6 +42,8 @@ JOURNALLED = {
     "remove_workspace": "workspace.remove",
     "start_session": "session.start",
 }
+JOURNALLED_TOO = {"push": {"branch.update"}, "move_branch": {"queue.push", "queue.drop", "queue.land"}}
+"""Kinds of effects that are made by the same call of a port."""
 TREE_MOVERS = ("ensure_workspace", "remove_workspace", "collect")
 
 
@@ -65,6 +69,8 @@ class Effects:
             return None
         self._scene.note(f"{port}.{method} {_brief(args)}")
         self._is_journalled(method)
+        if method == "move_branch":
+            return self._on_move_branch(args, named)
         if port == "workspace":
             return self._git(method, args, named)
         special = getattr(self, f"_on_{method}", None)
@@ -95,11 +101,11 @@ class Effects:
 
     def _is_journalled(self, method: str) -> None:
         """What changes the world outside was written down before, and not settled as done."""
-        kind = JOURNALLED.get(method)
-        if kind is None:
+        kinds = {JOURNALLED.get(method)} - {None} | JOURNALLED_TOO.get(method, set())
+        if not kinds:
             return
         lines = islice(reversed(self._world.store.effects.values()), NEWEST_LINES)
-        is_open = any(line.kind == kind and line.state in ("intent", "unknown") for line in lines)
+        is_open = any(line.kind in kinds and line.state in ("intent", "unknown") for line in lines)
         self._scene.demand(is_open, "intent before effect", f"{method} without a line in the journal")
 
     # Sessions and cooldowns
@@ -189,7 +195,7 @@ class Effects:
 
         def look(_answer: Any) -> None:
             thread = self._world.forge.thread(slug, number)
-            own = [comment for comment in thread.comments if comment.body.startswith(MARK)]
+            own = [one for one in thread.comments if one.body.startswith(MARK) and not is_landed(one.body)]
             self._scene.demand(len(own) <= 1, "one status comment", f"{slug}#{number} has {len(own)} status comments")
 
         return look
@@ -250,11 +256,44 @@ class Effects:
 
         return look
 
-    def _authors(self, slug: str, base_ref: str, sha: Sha) -> set[str]:
+    def _on_move_branch(self, args: tuple[Any, ...], named: dict[str, Any]) -> Look | None:
+        """The merge queue lands: exactly what was tested, and nobody in it whom a merge would not take."""
+        slug, branch, sha = args[0], named["branch"], named["sha"]
+        forge = self._world.forge.projects[slug]
+        if branch.startswith(QUEUE_PREFIX) or sha == forge.branches[branch]:
+            return None
+        base, green = forge.branches[branch], self._ci.was_green(sha, within_s=LATE_S)
+        builds = [build for build in self._world.store.builds.values() if build.sha == sha and build.ended_at is None]
+
+        def look(_answer: Any) -> None:
+            self._scene.demand(len(builds) == 1, "merges are tested", f"{slug} landed {sha[:8]}, which is no build")
+            self._scene.demand(green, "merges are tested", f"{slug} landed {sha[:8]}, which is not green")
+            self._scene.demand(builds[0].base_sha == base, "merges are tested", f"{slug} landed on another base")
+            for member in builds[0].members:
+                self._scene.count("merges")
+                self._is_fit(slug, member.pull, member.head_sha, base)
+
+        return look
+
+    def _is_fit(self, slug: str, number: int, head: Sha, base: Sha) -> None:
+        """A member of what landed."""
+        thread, forge = self._world.forge.thread(slug, number), self._world.forge
+        name = f"{slug}#{number} at {head[:8]}"
+        others = self._crew.approved_by(head) - self._authors_since(slug, base, head)
+        self._scene.demand(others, "merges are approved", f"{name} landed, which nobody else approved")
+        self._scene.demand(self._ci.was_green(head, within_s=LATE_S), "merges are green", f"{name} landed, not green")
+        if forge.untouched_s(slug, number) > LATE_S:
+            held = [label for label in thread.issue.labels if label.lower() == "hold"]
+            self._scene.demand(not held, "merges are not held", f"{name} landed, and is held")
+
+    def _authors_since(self, slug: str, base: Sha, head: Sha) -> set[str]:
         repository, forge = self._world.workspace.repository(slug), self._world.forge.projects[slug]
-        new = forge.ancestors(sha) - forge.ancestors(forge.branches[base_ref])
+        new = forge.ancestors(head) - forge.ancestors(base)
         made = [repository.commits[commit] for commit in new if commit in repository.commits]
         return {agent for commit in made for agent in commit.agents}
+
+    def _authors(self, slug: str, base_ref: str, sha: Sha) -> set[str]:
+        return self._authors_since(slug, self._world.forge.projects[slug].branches[base_ref], sha)
 
     # Git
 
