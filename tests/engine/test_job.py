@@ -9,9 +9,12 @@ import pytest
 from nightcrew.config.job import add_job_files
 from nightcrew.core.action.job import StartJob
 from nightcrew.core.errors import Conflict, Missing, OutcomeUnknown
+from nightcrew.core.failures import Failure, FailureKind
+from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.internal import Pins, TaskKind
-from nightcrew.core.model.job import CatchUp, JobRun, JobSettings, JobState
+from nightcrew.core.model.job import CatchUp, DailyReview, JobRun, JobSettings, JobState
+from nightcrew.core.model.run import Role, RunOutcome
 from nightcrew.core.model.settings import ProjectSettings, RepositoryJobs
 from tests.engine.part import PROJECT, Killed
 from tests.engine.stage import Stage
@@ -285,3 +288,70 @@ def test_what_a_repositorys_file_may_ask_for_is_its_owners_to_say():
     none, problems = add_job_files(replace(owner, repository_jobs=RepositoryJobs.OFF), files)
     assert none.jobs == (SWEEP,)
     assert len(problems) == 8
+
+
+DAILY = JobSettings("daily-review", "0 13 * * *", review=DailyReview())
+
+
+async def after_trouble(folder, **review) -> Stage:
+    """A day on which one agent crashed three times, and a task was merged."""
+    job = replace(DAILY, review=DailyReview(**review))
+    stage = staged(folder, job, agents=("ann", "bob", "cat"))
+    stage.file()
+    await stage.settle()
+    run = stage.runs(next(iter(stage.store.tasks)), Role.AUTHOR)[0]
+    for number in range(3):
+        crashed = replace(
+            run,
+            id=RunId(f"01CRASH{number}"),
+            attempt=90 + number,
+            outcome=RunOutcome(None, Failure(FailureKind.CRASH, "key sk-hidden; -->")),
+        )
+        stage.store.runs[crashed.id] = crashed
+    stage.store.writes += 1
+    return stage
+
+
+async def test_the_daily_review_is_kept_and_shown(tmp_path):
+    stage = await after_trouble(tmp_path)
+    await due(stage)
+    (run,) = runs(stage, "daily-review")
+    assert (run.state, run.task, run.words) == (JobState.DONE, None, "1 merged, 5 runs ended")
+    assert run.log.startswith("reports/acme_widget/")
+    assert (tmp_path / run.log).stat().st_mode & 0o777 == 0o600
+    output = (await stage.facade.get_job(PROJECT, "daily-review")).output
+    assert "3 × ann, crash" in output
+    assert output == (tmp_path / run.log).read_text()
+    assert "## Shipped" in await stage.facade.render_report(days=2)
+    assert stage.count("create_issue") == 0
+    with pytest.raises(Missing):
+        await stage.facade.render_report(project="acme/nothing")
+
+
+async def test_an_agent_comments_on_it_if_asked(tmp_path):
+    stage = await after_trouble(tmp_path, comment=True)
+    stage.edit = lambda run: None
+    await due(stage)
+    (run,) = runs(stage, "daily-review")
+    assert run.task is not None
+    internal = stage.store.internals[run.task]
+    assert (internal.kind, internal.job) == (TaskKind.REPORT, "daily-review")
+    assert "3 × ann, crash" in internal.body
+    assert stage.task(run.task).status is Status.DONE
+
+
+@pytest.mark.case("C194")
+async def test_issues_about_what_came_again_are_few_and_filed_once(tmp_path):
+    stage = await after_trouble(tmp_path, issues=1)
+    await due(stage)
+    await due(stage, 24)
+    first, second = runs(stage, "daily-review")
+    (number,) = [
+        n for n, thread in stage.forge.projects[PROJECT].threads.items() if thread.issue.title.startswith("ann fails")
+    ]
+    assert f"#{number}" in first.words
+    issue = stage.forge.thread(PROJECT, number).issue
+    assert issue.labels == ()
+    assert issue.body.startswith("<!-- nightcrew:finding ann:crash -->")
+    assert second.state is JobState.DONE
+    assert stage.count("create_issue") == 1
