@@ -16,12 +16,14 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.upkeep import RetentionSettings
 from nightcrew.engine.disk import measure_bytes, remove_inside
+from nightcrew.engine.effect.means import Means
 from nightcrew.engine.prune import DONE_AT, prune, watch_retention
 from nightcrew.ports.service import Answer
 from nightcrew.ports.workspace import WorkspaceSpec
 from tests.adapters.workspaces.house import PROJECT as GIT_PROJECT
 from tests.adapters.workspaces.house import House, git
 from tests.engine.stage import Stage
+from tests.waiting import eventually
 
 DAY_S = 86_400.0
 MONTHS_S = 100 * DAY_S
@@ -106,9 +108,16 @@ async def test_it_happens_once_a_day_also_over_restarts_and_clocks_that_are_set_
 
     async def pruned() -> str | None:
         """When it was done last, after the part has had its chance."""
+        looks = 0
+
+        def in_force() -> Means:
+            nonlocal looks
+            looks += 1
+            return stage.means
+
         async with asyncio.TaskGroup() as group:
-            watching = group.create_task(watch_retention(lambda: stage.means, every_s=0.001))
-            await asyncio.sleep(0.05)
+            watching = group.create_task(watch_retention(in_force, every_s=0.001))
+            await eventually(lambda: looks > 3)
             watching.cancel()
         return await stage.store.find_value(DONE_AT)
 

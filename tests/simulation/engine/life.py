@@ -150,7 +150,7 @@ async def _finish(scene: Scene, people: People, ci: Ci, watch: Watch) -> None:
 
 async def _rest(scene: Scene, world: World, effects: Effects) -> None:
     """With nothing to do it asks for nothing that counts, and writes nothing."""
-    await asyncio.sleep(3700)
+    await asyncio.sleep(3700 + MergeSettings().watch_s)  # until the last base is no more watched
     asked, writes = sum(effects.asked.values()), len(world.store.events)
     await asyncio.sleep(IDLE_S)
     more = sum(effects.asked.values()) - asked
