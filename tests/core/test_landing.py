@@ -13,7 +13,8 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.landing import Landing, LandingState, LandingView
 from nightcrew.core.model.settings import MergeSettings
 from nightcrew.core.policy.landing import SETTLING_S, judge_landing
-from nightcrew.core.revert import describe_landing
+from nightcrew.core.render import render_status_comment
+from nightcrew.core.revert import describe_landing, is_offer, render_landing
 from tests.core.build import (
     NOW,
     PROJECT,
@@ -99,6 +100,11 @@ def test_what_is_known_of_it_is_settled_once():
     assert action.why == "main was green, and is red since #70: build"
     quiet = replace(world, projects={PROJECT: a_project_world(landings=(replace(view, checks=NONE),))})
     assert not [action for action in decide(quiet).actions if isinstance(action, SettleLanding)]
+
+
+def test_the_offer_is_never_taken_for_the_comment_that_is_kept_up_to_date():
+    assert is_offer(render_landing(a_landing(), a_key()))
+    assert not is_offer(render_status_comment(a_view(), None))
 
 
 def test_it_is_told_with_what_can_be_done():

@@ -20,6 +20,11 @@ def render_landing(landing: Landing, task: TaskKey) -> str:
     )
 
 
+def is_offer(body: str) -> bool:
+    """Whether a comment is one that `render_landing` wrote."""
+    return LANDING_MARK.partition("{")[0] in body[:300]
+
+
 def describe_landing(landing: Landing, task: TaskKey) -> str:
     """The same in one sentence, for the page of a task."""
     said = f"{landing.base_ref} turned red with it: {', '.join(landing.checks)}"

@@ -11,6 +11,7 @@ from nightcrew.core.model.pull import Merged
 from nightcrew.core.model.run import Probe, Role
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.core.render import MARK
+from nightcrew.core.revert import is_offer
 from nightcrew.core.words import is_landed
 from nightcrew.ports.runtime import SessionSpec
 from tests.fakes.workspace_state import FakeRepository, Files
@@ -195,7 +196,11 @@ class Effects:
 
         def look(_answer: Any) -> None:
             thread = self._world.forge.thread(slug, number)
-            own = [one for one in thread.comments if one.body.startswith(MARK) and not is_landed(one.body)]
+            own = [
+                one
+                for one in thread.comments
+                if one.body.startswith(MARK) and not (is_landed(one.body) or is_offer(one.body))
+            ]
             self._scene.demand(len(own) <= 1, "one status comment", f"{slug}#{number} has {len(own)} status comments")
 
         return look

@@ -6,6 +6,7 @@ from nightcrew.core.actions import ActionOutcome, Done, TellPerson
 from nightcrew.core.errors import Missing, OutcomeUnknown
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.render import MARK
+from nightcrew.core.revert import is_offer
 from nightcrew.core.words import is_landed, is_reaction, is_reply
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.journal import look_for
@@ -74,4 +75,4 @@ async def _find(means: Means, key: TaskKey, number: int) -> int | None:
 
 
 def _is_kept(body: str) -> bool:
-    return body.startswith(MARK) and not (is_reaction(body) or is_landed(body) or is_reply(body))
+    return body.startswith(MARK) and not (is_reaction(body) or is_landed(body) or is_reply(body) or is_offer(body))
