@@ -245,7 +245,7 @@ class Effects:
             if not isinstance(answer, Merged):
                 return
             self._scene.count("merges")
-            others = self._crew.approved_by(sha) - authors
+            others = self._approved(sha) - authors
             self._scene.demand(
                 others,
                 "merges are approved",
@@ -284,12 +284,20 @@ class Effects:
         """A member of what landed."""
         thread, forge = self._world.forge.thread(slug, number), self._world.forge
         name = f"{slug}#{number} at {head[:8]}"
-        others = self._crew.approved_by(head) - self._authors_since(slug, base, head)
+        others = self._approved(head) - self._authors_since(slug, base, head)
         self._scene.demand(others, "merges are approved", f"{name} landed, which nobody else approved")
         self._scene.demand(self._ci.was_green(head, within_s=LATE_S), "merges are green", f"{name} landed, not green")
         if forge.untouched_s(slug, number) > LATE_S:
             held = [label for label in thread.issue.labels if label.lower() == "hold"]
             self._scene.demand(not held, "merges are not held", f"{name} landed, and is held")
+
+    def _approved(self, head: Sha) -> set[str]:
+        """Who approved a head, or the one that the engine brought the base into to make it."""
+        agents = self._crew.approved_by(head)
+        for (before, _base, _method), made in self._world.workspace.brought_in.items():
+            if made == head:
+                agents |= self._approved(before)
+        return agents
 
     def _authors_since(self, slug: str, base: Sha, head: Sha) -> set[str]:
         repository, forge = self._world.workspace.repository(slug), self._world.forge.projects[slug]
