@@ -5,6 +5,7 @@ import copy
 import json
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
 _REVIEW = {"builtin": "daily-review"}
 _INSTEAD: dict[str, dict[str, str]] = {"run": {}, "builtin": {}, "comment": _REVIEW, "issues": _REVIEW}
 """Keys of a job that stand in the place of its prompt, and what they need beside them."""
+_SHARES = 8
+"""There are many keys, and each is read several times."""
 _SECTIONS = ("section", "sections by name", "list of sections")
 
 
@@ -170,9 +173,10 @@ async def house(folder: Path):
         yield House(home, service)
 
 
-async def test_what_every_key_says_about_reloading_is_what_happens(tmp_path):
+@pytest.mark.parametrize("share", range(_SHARES))
+async def test_what_every_key_says_about_reloading_is_what_happens(tmp_path, share):
     async with house(tmp_path) as stage:
-        for key in leaves(ConfigFile):
+        for key in islice(leaves(ConfigFile), share, None, _SHARES):
             assert key.reload in {"live", "restart"}, key.path
             stage.write(BASE)
             assert await stage.reload() == ()

@@ -12,7 +12,7 @@ from nightcrew.core.model.run import Probe, Role
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.core.render import MARK
 from nightcrew.core.revert import is_offer
-from nightcrew.core.words import is_landed
+from nightcrew.core.words import is_landed, is_reaction, is_reply
 from nightcrew.ports.runtime import SessionSpec
 from tests.fakes.workspace_state import FakeRepository, Files
 from tests.simulation.engine.ci import Ci
@@ -46,6 +46,9 @@ JOURNALLED = {
 JOURNALLED_TOO = {"push": {"branch.update"}, "move_branch": {"queue.push", "queue.drop", "queue.land"}}
 """Kinds of effects that are made by the same call of a port."""
 TREE_MOVERS = ("ensure_workspace", "remove_workspace", "collect")
+
+_OTHER_COMMENTS = (is_landed, is_offer, is_reaction, is_reply)
+"""Comments of ours that are written once each, beside the one that is kept up to date."""
 
 
 class Effects:
@@ -199,7 +202,7 @@ class Effects:
             own = [
                 one
                 for one in thread.comments
-                if one.body.startswith(MARK) and not (is_landed(one.body) or is_offer(one.body))
+                if one.body.startswith(MARK) and not any(is_other(one.body) for is_other in _OTHER_COMMENTS)
             ]
             self._scene.demand(len(own) <= 1, "one status comment", f"{slug}#{number} has {len(own)} status comments")
 
