@@ -22,12 +22,13 @@ from nightcrew.channels.access import Access
 from nightcrew.channels.desk import Asker, Desk
 from nightcrew.channels.discord_error import translate
 from nightcrew.channels.discord_form import LIMIT, parts_of, render_spans, view_of
+from nightcrew.channels.part import say_parts
 from nightcrew.channels.reply import Replies
 from nightcrew.channels.room import Rooms, open_rooms
 from nightcrew.channels.stream import Streams
 from nightcrew.core.chat.message import Message, Span
 from nightcrew.core.chat.order import HELP, Verb
-from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
+from nightcrew.core.errors import OutcomeUnknown, Unavailable
 from nightcrew.ports.channel import Place
 from nightcrew.ports.clock import Clock
 
@@ -87,15 +88,11 @@ class DiscordChannel:
                 self._client = None
 
     async def say(self, place: Place, message: Message) -> None:
-        parts = parts_of(message)
-        for number, part in enumerate(parts):
-            is_last = number == len(parts) - 1
-            try:
-                await self.post(place, part, message=message if is_last else None, quiet=message.quiet)
-            except PortError as error:
-                if number and not isinstance(error, OutcomeUnknown):
-                    raise OutcomeUnknown(f"only {number} of {len(parts)} parts were said: {error}") from error
-                raise
+        await say_parts(
+            parts_of(message),
+            message,
+            lambda part, last: self.post(place, part, message=last, quiet=message.quiet),
+        )
 
     async def post(
         self, place: Place, spans: Sequence[Span], *, message: Message | None = None, quiet: bool = True

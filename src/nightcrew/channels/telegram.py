@@ -16,6 +16,7 @@ from telegram.request import HTTPXRequest
 
 from nightcrew.channels.access import Access
 from nightcrew.channels.desk import Asker, Desk
+from nightcrew.channels.part import say_parts
 from nightcrew.channels.patience import Patience
 from nightcrew.channels.reply import Replies
 from nightcrew.channels.room import Rooms, open_rooms
@@ -23,7 +24,7 @@ from nightcrew.channels.stream import Streams
 from nightcrew.channels.telegram_error import translate
 from nightcrew.channels.telegram_form import LIMIT, entities_of, keyboard_of, parts_of
 from nightcrew.core.chat.message import Message, Span
-from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
+from nightcrew.core.errors import Unavailable
 from nightcrew.ports.channel import Place
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.cursor import Cursor
@@ -105,15 +106,11 @@ class TelegramChannel:
     async def say(self, place: Place, message: Message) -> None:
         if not self._is_open:
             raise Unavailable("Telegram is not connected")
-        parts = parts_of(message)
-        for number, part in enumerate(parts):
-            is_last = number == len(parts) - 1
-            try:
-                await self.post(place, part, message=message if is_last else None, quiet=message.quiet)
-            except PortError as error:
-                if number and not isinstance(error, OutcomeUnknown):
-                    raise OutcomeUnknown(f"only {number} of {len(parts)} parts were said: {error}") from error
-                raise
+        await say_parts(
+            parts_of(message),
+            message,
+            lambda part, last: self.post(place, part, message=last, quiet=message.quiet),
+        )
 
     async def post(
         self, place: Place, spans: Sequence[Span], *, message: Message | None = None, quiet: bool = True

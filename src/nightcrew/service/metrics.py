@@ -7,8 +7,11 @@ import structlog
 from nightcrew.engine.loop import Loop
 from nightcrew.ports.service import Service
 from nightcrew.service.webhook import split_address
+from nightcrew.serving.port import bind
 
 LOOK_EVERY_S = 0.5
+
+CONNECTIONS = 32
 
 
 class MetricsPart:
@@ -29,14 +32,15 @@ class MetricsPart:
 
     async def _serve(self, wanted: str) -> None:
         from nightcrew.api.health import create_metrics_app
-        from nightcrew.api.tcp import bind_loopback, serve_tcp
+        from nightcrew.serving.asgi import serve_app
 
+        app = create_metrics_app(self._service)
         host, port = split_address(wanted)
-        bound = bind_loopback(host, port)
+        bound = bind(host, port)
         shown = f"[{host}]" if ":" in host else host
         try:
             async with asyncio.TaskGroup() as group:
-                serving = group.create_task(serve_tcp(create_metrics_app(self._service), bound), name="metrics port")
+                serving = group.create_task(serve_app(app, bound, connections=CONNECTIONS), name="metrics port")
                 self.address = f"http://{shown}:{bound.getsockname()[1]}"
                 structlog.get_logger("service").info("measures", address=self.address)
                 await self._changed(wanted)

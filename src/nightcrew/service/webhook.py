@@ -12,11 +12,13 @@ from nightcrew.core.errors import NightcrewError
 from nightcrew.core.model.settings import WebhookSettings
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.nudge import Nudges
-from nightcrew.forges.github.webhook.listener import PATH, Listener, Tally, bind
+from nightcrew.forges.github.webhook.listener import PATH, Listener, Tally
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import WebhookStatus
+from nightcrew.serving.port import bind
 
 LOOK_EVERY_S = 0.5
+CONNECTIONS = 64
 
 
 class WebhookPart:
@@ -55,7 +57,7 @@ class WebhookPart:
                 raise
 
     async def _serve(self, wanted: WebhookSettings) -> None:
-        from nightcrew.forges.github.webhook.serving import serve_listener
+        from nightcrew.serving.asgi import serve_app
 
         secret = read_secret(self._home, wanted)
         self._learn([secret])
@@ -65,7 +67,9 @@ class WebhookPart:
         self._listener = Listener(secret, clock=self._clock, tell=self._tell, tally=self._tally)
         try:
             async with asyncio.TaskGroup() as group:
-                serving = group.create_task(serve_listener(self._listener, bound), name="webhook listener")
+                serving = group.create_task(
+                    serve_app(self._listener, bound, connections=CONNECTIONS), name="webhook listener"
+                )
                 self._address, self._problem = f"http://{shown}:{bound.getsockname()[1]}{PATH}", ""
                 await self._changed(wanted)
                 serving.cancel()

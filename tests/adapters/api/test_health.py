@@ -8,9 +8,10 @@ import httpx
 import pytest
 
 from nightcrew.api.health import create_metrics_app, render_measures
-from nightcrew.api.tcp import bind_loopback, serve_tcp
 from nightcrew.core.errors import Unavailable
 from nightcrew.ports.measure import Health, Kind, Measure, Sample
+from nightcrew.serving.asgi import serve_app
+from nightcrew.serving.port import bind
 from tests.adapters.api.serving import asked
 from tests.fakes.service import FakeService
 from tests.waiting import eventually
@@ -58,12 +59,12 @@ async def test_a_port_shows_these_two_and_nothing_else(tmp_path):
     service = FakeService()
     service.measures = MEASURES
     service.health = replace(service.health, beat_age_s=2.25)
-    bound = bind_loopback("127.0.0.1", 0)
+    bound = bind("127.0.0.1", 0)
     port = bound.getsockname()[1]
     with pytest.raises(Unavailable, match=f"127.0.0.1:{port}"):
-        bind_loopback("127.0.0.1", port)
+        bind("127.0.0.1", port)
     async with asyncio.TaskGroup() as group:
-        serving = group.create_task(serve_tcp(create_metrics_app(service), bound))
+        serving = group.create_task(serve_app(create_metrics_app(service), bound, connections=32))
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
             assert (await client.get("/health")).json()["beat_age_s"] == 2.25
             assert (await client.get("/metrics")).status_code == 200
@@ -72,5 +73,5 @@ async def test_a_port_shows_these_two_and_nothing_else(tmp_path):
             elsewhere = await client.get("/metrics", headers={"Host": "evil.example"})
             assert elsewhere.status_code == 403
         serving.cancel()
-    bound = await eventually(lambda: bind_loopback("127.0.0.1", port), what="the port is free again")
+    bound = await eventually(lambda: bind("127.0.0.1", port), what="the port is free again")
     bound.close()

@@ -12,9 +12,10 @@ import pytest
 from nightcrew.core.errors import Unavailable
 from nightcrew.forges.github.webhook import listener as room
 from nightcrew.forges.github.webhook.delivery import LARGEST_BYTES, find_project, is_signed, render_signature
-from nightcrew.forges.github.webhook.listener import Listener, bind
-from nightcrew.forges.github.webhook.serving import serve_listener
+from nightcrew.forges.github.webhook.listener import Listener
 from nightcrew.service.clock import SystemClock
+from nightcrew.serving.asgi import serve_app
+from nightcrew.serving.port import bind
 
 SECRET = "It's a Secret to Everybody"
 ISSUE = {"action": "opened", "issue": {"number": 3}, "repository": {"full_name": "octo/demo"}}
@@ -48,7 +49,7 @@ async def a_door() -> AsyncIterator[Door]:
     bound = bind("127.0.0.1", 0)
     url = f"http://127.0.0.1:{bound.getsockname()[1]}"
     async with asyncio.TaskGroup() as group:
-        serving = group.create_task(serve_listener(listener, bound))
+        serving = group.create_task(serve_app(listener, bound, connections=64))
         try:
             async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
                 yield Door(client, listener, told)

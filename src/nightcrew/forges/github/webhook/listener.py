@@ -2,14 +2,12 @@
 news, and answers at once. What a delivery holds besides is not used: whoever is told looks for themselves."""
 
 import asyncio
-import socket
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from nightcrew.core.errors import Unavailable
 from nightcrew.forges.github.webhook.delivery import (
     DELIVERY,
     EVENT,
@@ -109,21 +107,3 @@ async def _read(receive: Callable[[], Awaitable[Message]]) -> bytes | None:
         chunks.append(chunk)
         more = bool(message.get("more_body", False))
     return b"".join(chunks)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises Unavailable if it cannot be had."""
-    bound: socket.socket | None = None
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST if host != "localhost" else 0
-        )[0]
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-        bound.listen()
-    except OSError as error:
-        if bound is not None:
-            bound.close()
-        raise Unavailable(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
-    return bound

@@ -1,36 +1,35 @@
-"""Serving the listener over HTTP. Apart from it, so that who does not listen need not load a server."""
+"""An ASGI app on a socket, served until cancelled. Apart from `port`, so that who does not serve need not load a
+server."""
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import uvicorn
 
-from nightcrew.forges.github.webhook.listener import Listener
-
-CONNECTIONS = 64
 _GRACE_S = 1
 
 
-async def serve_listener(listener: Listener, bound: socket.socket) -> None:
-    """Serve until cancelled, then close the socket."""
+async def serve_app(app: Callable[..., Any], bound: socket.socket, *, connections: int) -> None:
+    """Serve until cancelled, then close the socket. `connections` more than that at once are turned away."""
     server = _Server(
         uvicorn.Config(
-            listener,
+            app,
             log_config=None,
             access_log=False,
             lifespan="off",
             ws="none",
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=CONNECTIONS,
+            limit_concurrency=connections,
             timeout_graceful_shutdown=_GRACE_S,
         )
     )
     try:
         async with asyncio.TaskGroup() as group:
-            serving = group.create_task(server.serve(sockets=[bound]), name="webhook")
+            serving = group.create_task(server.serve(sockets=[bound]), name="port")
             try:
                 await asyncio.shield(serving)
             except asyncio.CancelledError:
