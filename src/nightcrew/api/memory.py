@@ -14,7 +14,7 @@ from nightcrew.core.ids import RunId
 router = APIRouter(prefix="/memory", tags=["memory"])
 
 
-@router.get("", response_model=MemoriesBody, responses=describe_errors())
+@router.get("", response_model=MemoriesBody, responses=describe_errors(404))
 async def search_memory(
     service: Port,
     *,
@@ -26,7 +26,7 @@ async def search_memory(
     return render_memories(await service.search_memory(text, project=project, limit=limit))
 
 
-@router.post("/{run}/forget", response_model=schema.AnswerBody, responses=describe_errors())
+@router.post("/{run}/forget", response_model=schema.AnswerBody, responses=describe_errors(404))
 async def forget_memory(service: Port, run: str) -> Json:
     """Show what that run learned to nobody any more."""
     return render_answer(await service.forget_memory(RunId(run)))

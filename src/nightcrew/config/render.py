@@ -190,7 +190,7 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
         "prompt": {
             part: getattr(project.prompt, part)
-            for part in ("issue", "comments", "documents", "tree", "findings", "checks", "attempts")
+            for part in ("issue", "comments", "documents", "tree", "findings", "checks", "attempts", "memory")
         },
         "checks": [
             {"name": check.name, "command": list(check.argv), "timeout": render_duration(check.timeout_s)}

@@ -54,6 +54,7 @@ def run_service(home: Path, *, dry_run: bool = False, drain: bool = False, is_ba
     asyncio.run(check_start(Home(home), configuration))
     place = home_of(home)
     if dry_run:
+        configure_log(sys.stderr, is_background=True)  # what it prints is the answer
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
     with held(place.lock):
         configure_log(sys.stderr, file=LogFile(place.log), is_background=is_background)

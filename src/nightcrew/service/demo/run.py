@@ -34,6 +34,8 @@ from nightcrew.service.demo.sample import ACCEPTANCE, FILES, SUITE
 from nightcrew.service.demo.show import Ticker, find_view, render_table, result_rows
 from nightcrew.service.init import KNOWN_AGENTS
 from nightcrew.service.local import OWNER, owner_token
+from nightcrew.service.log import configure_log
+from nightcrew.service.log_file import LogFile
 from nightcrew.service.throwaway import remove_home
 from nightcrew.service.tool import require_tools
 
@@ -112,8 +114,10 @@ async def play(options: DemoOptions) -> int:
     _end_on_sigterm()
     folder = options.home or Path(tempfile.mkdtemp(prefix="nightcrew-demo-"))
     say = (lambda _text: None) if options.as_json else _say
+    home = home_of(folder)
+    configure_log(sys.stderr, file=LogFile(home.log), is_background=True)  # what is wrong, and all of it in the home
     try:
-        async with _stage(home_of(folder), options, say) as stage:
+        async with _stage(home, options, say) as stage:
             outcome = await _watch(stage, options, say)
             _tell(outcome, options, stage.home)
             if options.keep:
