@@ -80,12 +80,12 @@ class Seat:
         """It has no access to this repository, or not enough."""
         self._lacking[project] = (self._clock.monotonic(), why)
 
-    def standing(self, projects: int) -> TokenStanding:
-        """How it stands; `projects` is how many it serves."""
+    def standing(self, projects: int, *, is_only: bool = False) -> TokenStanding:
+        """How it stands; `projects` is how many it serves. What `is_only` lacks, its projects say themselves."""
         now = self.budget.pace()
         lacking = [project for project in sorted(self._lacking) if self.lacks(project)]
         words = [now.words] if now.words else []
-        if lacking:
+        if lacking and not is_only:
             more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
             words.append(f"no access to {', '.join(lacking[:3])}{more} ({self._lacking[lacking[0]][1]})")
         if self.is_refused:

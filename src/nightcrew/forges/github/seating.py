@@ -79,7 +79,10 @@ class Seating:
         return PaceNow() if seat is None else seat.budget.pace()
 
     def standings(self, projects: Collection[str]) -> tuple[TokenStanding, ...]:
-        return tuple(seat.standing(sum(self.held(one) is seat for one in projects)) for seat in self.seats)
+        is_only = len(self.seats) == 1
+        return tuple(
+            seat.standing(sum(self.held(one) is seat for one in projects), is_only=is_only) for seat in self.seats
+        )
 
     # How one is chosen
 
