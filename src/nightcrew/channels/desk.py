@@ -74,7 +74,7 @@ class Desk:
                 place = str(asker.place)
                 self._confirmations.take(order.target, person=asker.person, place=place, now=self._clock.now())
                 return plain("Nothing was done.")
-            case Verb.HELP | Verb.STATUS | Verb.TASKS | Verb.TASK | Verb.COOLDOWNS:
+            case Verb.HELP | Verb.STATUS | Verb.TASKS | Verb.TASK | Verb.JOBS | Verb.COOLDOWNS:
                 return await self._tell(order)
             case Verb.STREAM:
                 key = await self._task(order)
@@ -100,6 +100,9 @@ class Desk:
                 return view.render_tasks(await service.list_tasks(project=project))
             case Verb.TASK:
                 return view.render_task(await service.get_task(await self._task(order)), now=self._clock.now())
+            case Verb.JOBS:
+                project = await self._project(order.target) if order.target else None
+                return view.render_jobs(await service.list_jobs(project=project), now=self._clock.now())
             case Verb.COOLDOWNS:
                 return view.render_cooldowns(await service.list_cooldowns(), now=self._clock.now())
             case _:

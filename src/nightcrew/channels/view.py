@@ -9,6 +9,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.neutral import one_line
 from nightcrew.core.render import render_span
+from nightcrew.ports.job_service import JobSummary
 from nightcrew.ports.service import ServiceStatus, TaskDetail, TaskSummary
 
 _MOST_TASKS = 40
@@ -80,6 +81,17 @@ def task_buttons(detail: TaskDetail) -> tuple[Button, ...]:
     elif _web(summary.url):
         buttons.append(Button("Open issue", url=_web(summary.url)))
     return tuple(button for button in buttons if button is not None)
+
+
+def render_jobs(jobs: Iterable[JobSummary], *, now: datetime) -> Message:
+    """The jobs, when they are due next, and how they went last."""
+    rows = []
+    for job in jobs:
+        due = f"due {render_span(job.next_at[0] - now)}" if job.is_on and job.next_at else "off"
+        last = "" if job.last is None else f", last {job.last.state.value} {render_span(job.last.due_at - now)}"
+        held = f". {one_line(job.held, 200)}" if job.held else ""
+        rows.append((Span(f"{job.project} {job.settings.name}", Style.CODE), Span(f": {due}{last}{held}")))
+    return Message(lines(rows)) if rows else plain("There are no jobs.")
 
 
 def render_cooldowns(cooldowns: Iterable[Cooldown], *, now: datetime) -> Message:

@@ -1,5 +1,7 @@
 """The desk: orders from a chat, each answered, each the same command as the command line's."""
 
+from datetime import timedelta
+
 import pytest
 
 from nightcrew.channels.confirm import CONFIRM_FOR
@@ -7,7 +9,9 @@ from nightcrew.channels.desk import Asker, Desk
 from nightcrew.core.chat.message import Message, Style
 from nightcrew.core.chat.order import HELP, Verb
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.job import JobRun, JobSettings, JobState
 from nightcrew.ports.channel import Place
+from nightcrew.ports.job_service import JobDetail, JobSummary
 from tests.engine.part import FakeClock
 from tests.fakes.service import PROJECT, FakeService, a_run, a_task
 
@@ -107,6 +111,16 @@ async def test_notices_are_asked_for_place_by_place():
     assert stage.service.subscriptions == {"telegram:7": {"*"}, "telegram:-100/5": {PROJECT}}
     await stage.give("/unsubscribe")
     assert stage.service.subscriptions["telegram:7"] == set()
+
+
+async def test_jobs_show_when_they_are_due_and_how_they_went():
+    stage = Stage()
+    assert (await stage.give("/jobs")).text == "There are no jobs."
+    settings, now = JobSettings("nightly", "0 3 * * *"), stage.clock.now()
+    last = JobRun(PROJECT, "nightly", now - timedelta(hours=2), now, JobState.DONE)
+    summary = JobSummary(PROJECT, settings, True, (now + timedelta(hours=22),), "", last)
+    stage.service.jobs[PROJECT, "nightly"] = JobDetail(summary)
+    assert (await stage.give("/jobs")).text == f"{PROJECT} nightly: due in 22 h, last done 2 h ago"
 
 
 async def test_help_names_every_order_and_each_is_answered():

@@ -26,6 +26,7 @@ class Verb(Enum):
     COMMENT = "comment"
     PAUSE = "pause"
     RESUME = "resume"
+    JOBS = "jobs"
     COOLDOWNS = "cooldowns"
     STREAM = "stream"
     SUBSCRIBE = "subscribe"
@@ -49,6 +50,7 @@ HELP: dict[Verb, tuple[str, str]] = {
     Verb.COMMENT: ("TASK TEXT", "write a comment on the issue: the answer to a question"),
     Verb.PAUSE: ("[PROJECT]", "start no new work"),
     Verb.RESUME: ("[PROJECT]", "start new work again"),
+    Verb.JOBS: ("[PROJECT]", "the scheduled jobs, and when they are due next"),
     Verb.COOLDOWNS: ("", "which agents and models rest, until when and why"),
     Verb.STREAM: ("TASK", "follow the run at work"),
     Verb.SUBSCRIBE: ("[PROJECT]", "send notices here"),
