@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.action.project import OfProject
 from nightcrew.core.model.board import BoardPlace
 
 
 @dataclass(frozen=True, slots=True)
-class SyncBoard:
+class SyncBoard(OfProject):
     """Have the cards of these tasks (`numbers`) in the columns of their statuses. `watched` are those whose cards are
     looked at besides, for what people moved. `again`: a person asked for it, so that cards that were taken off the
     board are put on it again."""
@@ -19,11 +19,6 @@ class SyncBoard:
     watched: tuple[int, ...] = ()
     is_look: bool = False
     again: bool = False
-
-    @property
-    def task(self) -> TaskKey:
-        """No task: the project itself."""
-        return TaskKey(self.project, 0)
 
     @property
     def key(self) -> str:

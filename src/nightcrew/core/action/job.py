@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.action.project import OfProject
 from nightcrew.core.model.job import JobSettings
 
 
 @dataclass(frozen=True, slots=True)
-class NoteJob:
+class NoteJob(OfProject):
     """Keep since when a job has its schedule: it is not due for what was before."""
 
     project: str
@@ -17,17 +17,12 @@ class NoteJob:
     why: str
 
     @property
-    def task(self) -> TaskKey:
-        """No task: the project itself."""
-        return TaskKey(self.project, 0)
-
-    @property
     def key(self) -> str:
         return f"note_job:{self.project}:{self.job.name}"
 
 
 @dataclass(frozen=True, slots=True)
-class StartJob:
+class StartJob(OfProject):
     """Do what a job does at one due time: once, whoever asks how often. `skip` says why it is only written down."""
 
     project: str
@@ -37,11 +32,6 @@ class StartJob:
     is_late: bool = False
     by_hand: bool = False
     skip: str = ""
-
-    @property
-    def task(self) -> TaskKey:
-        """No task: the project itself."""
-        return TaskKey(self.project, 0)
 
     @property
     def key(self) -> str:

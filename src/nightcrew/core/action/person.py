@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from nightcrew.core.action.project import OfProject
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.ids import RunId, TaskKey
 
@@ -40,18 +41,13 @@ class AnswerCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteComplete:
+class NoteComplete(OfProject):
     """Keep that a project had nothing left to do after its last run, and tell a person with `words`."""
 
     project: str
     last_run: RunId
     words: str
     why: str
-
-    @property
-    def task(self) -> TaskKey:
-        """No task: the project itself."""
-        return TaskKey(self.project, 0)
 
     @property
     def key(self) -> str:
@@ -73,7 +69,7 @@ class AskPull:
 
 
 @dataclass(frozen=True, slots=True)
-class PassComments:
+class PassComments(OfProject):
     """Keep until when the comments of a project were read and every command in them settled."""
 
     project: str
@@ -81,17 +77,12 @@ class PassComments:
     why: str
 
     @property
-    def task(self) -> TaskKey:
-        """No task: the project itself."""
-        return TaskKey(self.project, 0)
-
-    @property
     def key(self) -> str:
         return f"pass:{self.project}"
 
 
 @dataclass(frozen=True, slots=True)
-class SoundAlarm:
+class SoundAlarm(OfProject):
     """The base of a project is red by itself, which holds up all its pull requests: said once, until it is green.
     `checks` are what fails there; with `is_over` it is green again."""
 
@@ -100,11 +91,6 @@ class SoundAlarm:
     checks: tuple[str, ...]
     why: str
     is_over: bool = False
-
-    @property
-    def task(self) -> TaskKey:
-        """No task: the project itself."""
-        return TaskKey(self.project, 0)
 
     @property
     def key(self) -> str:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from nightcrew.core.action.project import OfProject
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.build import Build, BuildState, Head
 from nightcrew.core.model.settings import MergeMethod
 
 
 @dataclass(frozen=True, slots=True)
-class MakeBuild:
+class MakeBuild(OfProject):
     """Merge the heads, in order, into the base as it is, write that down, and push it to the base's scratch branch
     to have it tested. Those that conflict are left out."""
 
@@ -17,11 +18,6 @@ class MakeBuild:
     heads: tuple[Head, ...]
     method: MergeMethod
     why: str
-
-    @property
-    def task(self) -> TaskKey:
-        """No task: the queue of a base."""
-        return TaskKey(self.project, 0)
 
     @property
     def key(self) -> str:
