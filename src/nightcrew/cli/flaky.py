@@ -2,6 +2,7 @@
 
 import argparse
 
+from nightcrew.cli.client import Json
 from nightcrew.cli.context import Context
 from nightcrew.cli.moment import render_when
 from nightcrew.cli.parser import Group
@@ -17,24 +18,25 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 
 def list_flakes(context: Context, options: argparse.Namespace) -> int:
-    flakes = context.reader().list_flakes(project=options.project)
-    if context.as_json:
-        context.terminal.json({"flakes": flakes})
-        return 0
-    if not flakes:
-        context.terminal.line("Nothing that failed passed when it was run again.")
-        return 0
-    columns = [Column("PROJECT"), Column("CHECK"), Column("TIMES"), Column("FIRST"), Column("LAST")]
-    rows = [
-        [
-            flake["project"],
-            flake["check"],
-            str(flake["times"]),
-            render_when(flake["first_at"], context.now),
-            render_when(flake["last_at"], context.now),
-            flake["test"],
-        ]
-        for flake in flakes
+    columns = [
+        Column("PROJECT"),
+        Column("CHECK"),
+        Column("TIMES"),
+        Column("FIRST"),
+        Column("LAST"),
+        Column("TEST", flexible=True),
     ]
-    context.terminal.table([*columns, Column("TEST", flexible=True)], rows)
-    return 0
+    flakes, now = context.reader().list_flakes(project=options.project), context.now
+    none = "Nothing that failed passed when it was run again."
+    return context.listing("flakes", flakes, none=none, columns=columns, row=lambda flake: _row(flake, now=now))
+
+
+def _row(flake: Json, *, now: float) -> list[str]:
+    return [
+        flake["project"],
+        flake["check"],
+        str(flake["times"]),
+        render_when(flake["first_at"], now),
+        render_when(flake["last_at"], now),
+        flake["test"],
+    ]

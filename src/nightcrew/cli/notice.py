@@ -2,6 +2,7 @@
 
 import argparse
 
+from nightcrew.cli.client import Json
 from nightcrew.cli.context import Context
 from nightcrew.cli.moment import render_when
 from nightcrew.cli.parser import Group
@@ -15,26 +16,15 @@ def build(parser: argparse.ArgumentParser) -> None:
 
 
 def list_notices(context: Context, options: argparse.Namespace) -> int:
-    notices = context.reader().list_notices(limit=options.limit)
-    if context.as_json:
-        context.terminal.json({"notices": notices})
-        return 0
-    if not notices:
-        context.terminal.line("There was nothing to tell yet.")
-        return 0
     columns = [Column("AT"), Column("PRIORITY"), Column("KIND"), Column("TASK"), Column("NOTICE", flexible=True)]
-    rows = [
-        [
-            render_when(notice["at"], context.now),
-            notice["priority"],
-            notice["kind"],
-            notice["task"] or notice["project"],
-            notice["words"],
-        ]
-        for notice in notices
-    ]
-    context.terminal.table(columns, rows)
-    return 0
+    notices, now = context.reader().list_notices(limit=options.limit), context.now
+    none = "There was nothing to tell yet."
+    return context.listing("notices", notices, none=none, columns=columns, row=lambda notice: _row(notice, now=now))
+
+
+def _row(notice: Json, *, now: float) -> list[str]:
+    about = notice["task"] or notice["project"]
+    return [render_when(notice["at"], now), notice["priority"], notice["kind"], about, notice["words"]]
 
 
 def _count(text: str) -> int:
