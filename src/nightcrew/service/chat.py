@@ -21,8 +21,7 @@ from nightcrew.ports.clock import Clock
 from nightcrew.ports.cursor import Cursor
 from nightcrew.ports.service import Service
 from nightcrew.ports.store import Store
-
-LOOK_EVERY_S = 0.5
+from nightcrew.service.wanted import until_changed
 
 
 class Channel(Speaker, Protocol):
@@ -97,7 +96,7 @@ class ChatPart:
         while True:
             wanted = self._wanted()
             if not wanted.token:
-                await self._changed(wanted)
+                await until_changed(self._wanted, wanted)
                 continue
             token = resolve_secret(
                 wanted.token, f"channels.{self.name}.token", environ=load_environment(), base=self._home.root
@@ -109,16 +108,12 @@ class ChatPart:
             try:
                 async with asyncio.TaskGroup() as group:
                     running = group.create_task(self._channel.run(), name=self.name)
-                    await self._changed(wanted)
+                    await until_changed(self._wanted, wanted)
                     running.cancel()
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from errors
             finally:
                 self._channel = None
-
-    async def _changed(self, before: ChatSettings) -> None:
-        while self._wanted() == before:  # noqa: ASYNC110 - settings are replaced as a value, which tells nobody
-            await asyncio.sleep(LOOK_EVERY_S)
 
 
 def _tell(channel: str, words: str) -> None:

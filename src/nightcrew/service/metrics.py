@@ -6,10 +6,9 @@ import structlog
 
 from nightcrew.engine.loop import Loop
 from nightcrew.ports.service import Service
+from nightcrew.service.wanted import until_changed
 from nightcrew.service.webhook import split_address
 from nightcrew.serving.port import bind
-
-LOOK_EVERY_S = 0.5
 
 CONNECTIONS = 32
 
@@ -28,7 +27,7 @@ class MetricsPart:
             if wanted := self._wanted:
                 await self._serve(wanted)
             else:
-                await self._changed(wanted)
+                await until_changed(lambda: self._wanted, wanted)
 
     async def _serve(self, wanted: str) -> None:
         from nightcrew.api.health import create_metrics_app
@@ -43,7 +42,7 @@ class MetricsPart:
                 serving = group.create_task(serve_app(app, bound, connections=CONNECTIONS), name="metrics port")
                 self.address = f"http://{shown}:{bound.getsockname()[1]}"
                 structlog.get_logger("service").info("measures", address=self.address)
-                await self._changed(wanted)
+                await until_changed(lambda: self._wanted, wanted)
                 serving.cancel()
         finally:
             bound.close()
@@ -52,7 +51,3 @@ class MetricsPart:
     @property
     def _wanted(self) -> str:
         return self._loop.means.settings.upkeep.metrics.listen
-
-    async def _changed(self, wanted: str) -> None:
-        while self._wanted == wanted:  # noqa: ASYNC110 - settings are replaced as a value, which tells nobody
-            await asyncio.sleep(LOOK_EVERY_S)

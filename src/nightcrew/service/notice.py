@@ -70,12 +70,15 @@ class NoticePart:
     async def run(self, store: Store, clock: Clock, bus: Bus) -> None:
         """Tell for ever."""
         courier = Courier(store, clock, bus, lambda: self._receivers(clock), _report)
+        read_at = store.writes
         self._subscribed = await load_subscriptions(store)
         async with asyncio.TaskGroup() as group:
             group.create_task(courier.run(), name="courier")
             while True:
                 await asyncio.sleep(_LOOK_EVERY_S)
-                self._subscribed = await load_subscriptions(store)
+                if store.writes != read_at:  # otherwise what was read still holds
+                    read_at = store.writes
+                    self._subscribed = await load_subscriptions(store)
 
     async def test(self, name: str | None, clock: Clock) -> Answer:
         """Tell every receiver, or one, that this is a test. `data` says by name what came of it."""

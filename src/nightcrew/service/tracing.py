@@ -10,9 +10,9 @@ from typing import Any
 import structlog
 
 from nightcrew.core.errors import Missing
+from nightcrew.service.wanted import until_changed
 from nightcrew.version import VERSION
 
-LOOK_EVERY_S = 0.5
 EXPORT_TIMEOUT_S = 5
 CLOSE_WITHIN_S = 2.0
 _HINT = "pip install 'nightcrew[otel]', and start the service again"
@@ -54,8 +54,7 @@ class Tracing:
             provider = _open(wanted) if wanted else None
             self._tracer = provider.get_tracer("nightcrew", VERSION) if provider is not None else None
             try:
-                while self._endpoint() == wanted:  # noqa: ASYNC110 - settings are replaced as a value, which tells nobody
-                    await asyncio.sleep(LOOK_EVERY_S)
+                await until_changed(self._endpoint, wanted)
             finally:
                 self._tracer = None
                 if provider is not None:

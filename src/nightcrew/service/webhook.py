@@ -15,9 +15,9 @@ from nightcrew.engine.nudge import Nudges
 from nightcrew.forges.github.webhook.listener import PATH, Listener, Tally
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import WebhookStatus
+from nightcrew.service.wanted import until_changed
 from nightcrew.serving.port import bind
 
-LOOK_EVERY_S = 0.5
 CONNECTIONS = 64
 
 
@@ -51,7 +51,7 @@ class WebhookPart:
                 if wanted.listen:
                     await self._serve(wanted)
                 else:
-                    await self._changed(wanted)
+                    await until_changed(lambda: self._wanted, wanted)
             except NightcrewError as error:
                 self._problem = str(error)
                 raise
@@ -71,7 +71,7 @@ class WebhookPart:
                     serve_app(self._listener, bound, connections=CONNECTIONS), name="webhook listener"
                 )
                 self._address, self._problem = f"http://{shown}:{bound.getsockname()[1]}{PATH}", ""
-                await self._changed(wanted)
+                await until_changed(lambda: self._wanted, wanted)
                 serving.cancel()
         finally:
             bound.close()
@@ -80,10 +80,6 @@ class WebhookPart:
     @property
     def _wanted(self) -> WebhookSettings:
         return self._loop.means.settings.webhook
-
-    async def _changed(self, wanted: WebhookSettings) -> None:
-        while self._wanted == wanted:  # noqa: ASYNC110 - settings are replaced as a value, which tells nobody
-            await asyncio.sleep(LOOK_EVERY_S)
 
     def _tell(self, name: str) -> bool:
         project = find_spelling(name, self._loop.means.settings.projects)
