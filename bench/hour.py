@@ -16,7 +16,8 @@ from bench.seed import EMPTY_REPOSITORY, a_key_pair, seed_issues
 from bench.stage import throw_away_home
 from nightcrew.config.home import Home
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.settings import ForgeSettings, ProjectSettings, Settings
+from nightcrew.core.model.forge import ForgeSettings
+from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.engine.observe import Observer
 from nightcrew.engine.ports import Forge, Ports
 from nightcrew.engine.view.first import AT_ONCE

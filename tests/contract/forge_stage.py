@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import httpx
 
 from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.issue import Permission, Standing
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import CheckState, Required, ReviewState
-from nightcrew.core.model.settings import ForgeSettings, MergeMethod
 from nightcrew.forges.github import GitHubForge, Token
 from nightcrew.forges.local.app import create_app
 from nightcrew.forges.local.forge import LocalForge

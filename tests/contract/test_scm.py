@@ -7,11 +7,11 @@ import pytest
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Permission
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import CheckState, Comparison, Merged, MergeRefused, Required, ReviewState
 from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.scm import NewPull, NewStatus
 from tests.contract.forge_stage import BOT, PROJECT, Stage, minute, staged
 

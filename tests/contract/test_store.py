@@ -21,13 +21,13 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
 from nightcrew.core.model.job import JobRecord, JobRun, JobState
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome, ReviewReport, RouterReport
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Interruption, InterruptionKind, Role, RunOutcome, RunState, Stop, StopCause
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.ports.store import Store, Validator

@@ -6,7 +6,7 @@ from nightcrew.core.errors import Invalid, Missing
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import Permission, Standing
-from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.ports.tracker import LabelSpec
 from tests.contract.forge_stage import BOT, PROJECT, Stage, minute, staged
 

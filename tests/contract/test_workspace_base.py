@@ -4,7 +4,8 @@ import pytest
 
 from nightcrew.core.errors import Conflict
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.settings import CommitSettings, UpdateMethod
+from nightcrew.core.model.merge import UpdateMethod
+from nightcrew.core.model.settings import CommitSettings
 from nightcrew.core.prompt_conflict import has_conflict_marks
 from nightcrew.ports.workspace import MergeConflict
 from tests.adapters.workspaces.house import BRANCH, NUMBER, PROJECT

@@ -5,7 +5,8 @@ import pytest
 from nightcrew.core.branch import queue_branch
 from nightcrew.core.errors import Conflict, Invalid
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.settings import CommitSettings, MergeMethod
+from nightcrew.core.model.merge import MergeMethod
+from nightcrew.core.model.settings import CommitSettings
 from nightcrew.ports.workspace import MergeConflict
 from tests.adapters.workspaces.house import BRANCH, PROJECT
 from tests.contract.test_workspace import FakeWorld, RealWorld, World, collect, start

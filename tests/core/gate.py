@@ -5,8 +5,8 @@ from typing import Any
 
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMethod, MergeSettings
 from nightcrew.core.model.pull import CheckState, Required
-from nightcrew.core.model.settings import MergeMethod, MergeSettings
 from nightcrew.core.policy.merging import GateView
 from tests.core.build import (
     a_check,

@@ -18,8 +18,8 @@ from nightcrew.core.decide import Decision, decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.holdup import Holdup, HoldupKind
+from nightcrew.core.model.merge import MergeSettings, MergeStrategy
 from nightcrew.core.model.pull import ForgeEntry, Required
-from nightcrew.core.model.settings import MergeSettings, MergeStrategy
 from tests.core.build import (
     HEAD,
     UNKNOWN,

@@ -11,8 +11,8 @@ from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.holdup import Holdup, HoldupKind
+from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.model.pull import Required
-from nightcrew.core.model.settings import MergeSettings
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
 from tests.core.asking import blocked, moved, step, steps, wait

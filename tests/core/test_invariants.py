@@ -13,8 +13,8 @@ from nightcrew.core.actions import MergePull
 from nightcrew.core.decide import allocate, decide, decide_task
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.pull import ReviewState
-from nightcrew.core.model.settings import MergeStrategy
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, evaluate
 from nightcrew.core.policy.term import Term

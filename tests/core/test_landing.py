@@ -11,7 +11,7 @@ from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.landing import Landing, LandingState, LandingView
-from nightcrew.core.model.settings import MergeSettings
+from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.policy.landing import SETTLING_S, judge_landing
 from nightcrew.core.render import render_status_comment
 from nightcrew.core.revert import describe_landing, is_offer, render_landing

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from nightcrew.core.known import Known
+from nightcrew.core.model.merge import MergeMethod, MergeMode, MergeStrategy
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, MergeStrategy
+from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.model.task import Stack
 from nightcrew.core.policy import merging
 from nightcrew.core.policy.merging import TERMS, GateView, evaluate

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nightcrew.core.known import Known
+from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import CheckCommand, MergeSettings, ReviewAllow, ReviewSettings
+from nightcrew.core.model.settings import CheckCommand, ReviewAllow, ReviewSettings
 from nightcrew.core.policy import checking
 from nightcrew.core.policy.merging import GateView, evaluate
 from tests.core.build import (

@@ -25,9 +25,10 @@ from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.build import Build, BuildState, BuildView, Head, Member
 from nightcrew.core.model.claim import ClaimView, Hold
+from nightcrew.core.model.merge import MergeMethod, MergeSettings, MergeStrategy
 from nightcrew.core.model.pull import Check, CheckState, Required
 from nightcrew.core.model.reaction import ReactionAction, ReactionRule, ReactionSettings
-from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeSettings, MergeStrategy
+from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.queueing import choose_batch
 from nightcrew.core.reason import Wait

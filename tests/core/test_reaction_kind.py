@@ -11,12 +11,13 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeSettings, MergeStrategy
 from nightcrew.core.model.notice import Priority
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.reaction import Reaction, ReactionAction, ReactionKey, ReactionKind, ReactionRule
 from nightcrew.core.model.reaction import ReactionSettings as Rules
 from nightcrew.core.model.run import Interruption, InterruptionKind, Probe, RunOutcome
-from nightcrew.core.model.settings import MergeSettings, MergeStrategy, Settings
+from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import Completion, TaskView
 from nightcrew.core.policy.noticing import told_of_block, told_of_exit

@@ -14,12 +14,13 @@ from nightcrew.core.actions import (
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.merge import MergeMode, MergeSettings
 from nightcrew.core.model.pull import Check, CheckState, PullView, Required
 from nightcrew.core.model.reaction import Reaction, ReactionKey, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.rerun import Rerun, RerunState
 from nightcrew.core.model.run import Role, Run
-from nightcrew.core.model.settings import CheckCommand, MergeMode, MergeSettings
+from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 from tests.core.asking import blocked, moved, step, steps, wait

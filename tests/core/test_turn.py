@@ -9,7 +9,7 @@ from nightcrew.core.actions import MergePull, NoteHoldup, PostVerdict, TellPerso
 from nightcrew.core.decide import Decision, decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.settings import MergeSettings, MergeStrategy
+from nightcrew.core.model.merge import MergeSettings, MergeStrategy
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.reason import Wait
 from tests.core.build import a_key, a_project, a_pull, a_pull_view, a_settings, a_task, a_verdict, a_view, a_world, at

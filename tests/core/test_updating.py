@@ -9,8 +9,8 @@ from nightcrew.core.actions import MergePull, MoveStatus, UpdateBranch
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeSettings, MergeStrategy
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import MergeSettings, MergeStrategy
 from nightcrew.core.prompt_conflict import has_conflict_marks, render_conflict
 from nightcrew.core.render import render_status_comment
 from tests.core.build import (

@@ -3,7 +3,8 @@
 from nightcrew.core.actions import MergePull
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.settings import MergeSettings, ProjectSettings
+from nightcrew.core.model.merge import MergeSettings
+from nightcrew.core.model.settings import ProjectSettings
 from tests.engine.part import PROJECT
 from tests.engine.stage import Stage
 

@@ -17,21 +17,22 @@ from nightcrew.core.decide import Decision
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import LABEL_PREFIX
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.issue import Issue, Permission
 from nightcrew.core.model.pull import Check, CheckState, Pull, PullView
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Probe, Role, Run
-from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
+from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait
-from nightcrew.engine.act import perform
 from nightcrew.engine.bus import Bus
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.facade import Facade
 from nightcrew.engine.journal import Journal
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
+from nightcrew.engine.perform import perform
 from nightcrew.engine.ports import Forge, Ports
 from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.engine.recover import recover

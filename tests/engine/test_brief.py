@@ -10,7 +10,13 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.report import Finding, ReportedOutcome
 from nightcrew.core.model.run import Role, Run
-from nightcrew.core.model.settings import Intake, ProjectSettings, RouterMode, RouterSettings, Settings
+from nightcrew.core.model.settings import (
+    Intake,
+    ProjectSettings,
+    RouterMode,
+    RouterSettings,
+    Settings,
+)
 from tests.engine.part import PROJECT, STRANGER, done, fails, says, wants_changes
 from tests.engine.stage import Stage
 

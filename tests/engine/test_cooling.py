@@ -12,7 +12,12 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown, CooldownRule
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import AgentSettings, RouterMode, RouterSettings, Settings
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    RouterMode,
+    RouterSettings,
+    Settings,
+)
 from nightcrew.ports.agent import Reading
 from tests.engine.part import Killed, fails, wants_changes
 from tests.engine.stage import Stage, plain_edit

@@ -7,9 +7,9 @@ import pytest
 from nightcrew.core.actions import FinishTask, MoveStatus, Refused
 from nightcrew.core.errors import Missing, OutcomeUnknown, Unavailable
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Required
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMethod
 from tests.engine.part import PROJECT, wants_changes
 from tests.engine.stage import Stage
 

@@ -8,8 +8,9 @@ from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMode, MergeSettings
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import Intake, MergeMode, MergeSettings, ProjectSettings, ReviewSettings
+from nightcrew.core.model.settings import Intake, ProjectSettings, ReviewSettings
 from nightcrew.core.model.task import Block
 from tests.engine.part import PROJECT, fails, outcome_of, wants_changes
 from tests.engine.stage import Stage

@@ -8,10 +8,11 @@ import pytest
 from nightcrew.core.actions import Done, OutcomeOpen, Refused
 from nightcrew.core.errors import OutcomeUnknown
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMethod, MergeMode
 from nightcrew.core.model.pull import CheckState, MergeAnswer, MergeRefused, Required, ReviewState
 from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import CheckCommand, MergeMethod, MergeMode, ProjectSettings
+from nightcrew.core.model.settings import CheckCommand, ProjectSettings
 from nightcrew.engine.act import UNKNOWN_PAUSE_S
 from tests.engine.approved import in_review, with_merge
 from tests.engine.part import PERSON, PROJECT, STRANGER

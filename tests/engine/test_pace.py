@@ -7,9 +7,10 @@ import pytest
 from nightcrew.core.errors import HeldBack, Unavailable
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMode, MergeSettings
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.quota import Pace, PaceNow, TokenStanding
-from nightcrew.core.model.settings import MergeMode, MergeSettings, ProjectSettings, Settings
+from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.policy.pacing import IDLE_AFTER_S, TOLD_IDLE_AFTER_S
 from nightcrew.engine.view.first import AT_ONCE
 from tests.core.build import a_task

@@ -10,9 +10,9 @@ from nightcrew.core.errors import Denied, OutcomeUnknown
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.build import Build, BuildState, Head
+from nightcrew.core.model.merge import MergeMethod, MergeStrategy
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMethod, MergeStrategy
 from tests.engine.approved import with_merge
 from tests.engine.part import PERSON, PROJECT
 from tests.engine.stage import Stage

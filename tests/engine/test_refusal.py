@@ -7,9 +7,9 @@ import pytest
 
 from nightcrew.core.errors import Denied
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMethod, MergeSettings
 from nightcrew.core.model.pull import CheckState, Required, ReviewState
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMethod, MergeSettings
 from nightcrew.core.render import MARK
 from tests.engine.approved import in_review, with_merge
 from tests.engine.part import PERSON, PROJECT

@@ -10,9 +10,10 @@ from nightcrew.core.actions import Refused, StartRun
 from nightcrew.core.errors import ConfigError, Problem, Unavailable
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.issue import Permission
+from nightcrew.core.model.merge import MergeMode, MergeSettings
 from nightcrew.core.model.report import AuthorReport
 from nightcrew.core.model.run import Role, RunState
-from nightcrew.core.model.settings import AgentSettings, MergeMode, MergeSettings, ProjectSettings, Settings
+from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.reload import Fresh, Reloader, watch_settings
 from tests.engine.approved import in_review

@@ -5,8 +5,9 @@ import pytest
 from nightcrew.core.errors import Unavailable
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMethod, MergeSettings
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMethod, MergeSettings, ProjectSettings
+from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.task import Stack
 from tests.engine.part import PERSON, PROJECT, STRANGER, Killed
 from tests.engine.stage import Stage

@@ -5,8 +5,8 @@ import pytest
 from nightcrew.core.actions import MergePull, Refused, UpdateBranch
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import MergeMode, MergeStrategy, UpdateMethod
 from nightcrew.core.model.run import Role, Run
-from nightcrew.core.model.settings import MergeMode, MergeStrategy, UpdateMethod
 from tests.engine.approved import in_review, with_merge
 from tests.engine.part import PERSON, PROJECT, failure_of
 from tests.engine.stage import Stage

@@ -12,6 +12,7 @@ from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.issue import GHOST, Comment, Issue, Permission, Standing
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import (
     Check,
     CheckState,
@@ -29,7 +30,6 @@ from nightcrew.core.model.pull import (
 from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.thread import Thread as Talk
 from nightcrew.ports.scm import NewPull, NewStatus, Remote, Repository
 from nightcrew.ports.tracker import LabelSpec

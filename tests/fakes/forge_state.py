@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.issue import Comment, Issue, Permission, Standing
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, CheckState, MergeRefused, Pull, Remark, Required, Review, ReviewState
 from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.report import Finding
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Repository
 

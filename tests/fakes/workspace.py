@@ -11,7 +11,8 @@ from pathlib import Path
 from nightcrew.core.branch import QUEUE_PREFIX, is_branch_name
 from nightcrew.core.errors import Conflict, Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
+from nightcrew.core.model.merge import MergeMethod, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.core.path_pattern import is_at_or_below
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote

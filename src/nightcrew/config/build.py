@@ -14,19 +14,22 @@ from nightcrew.config.project import ProjectEntry
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
 from nightcrew.config.upkeep import build_upkeep
+from nightcrew.core.model.forge import (
+    AppSettings,
+    ForgeBudget,
+    ForgeSettings,
+    WebhookSettings,
+)
+from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind, ReactionRule, ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
-    AppSettings,
     Budget,
     CheckCommand,
     CommitSettings,
     DependencySettings,
-    ForgeBudget,
-    ForgeSettings,
     Limits,
-    MergeSettings,
     Network,
     ProjectSettings,
     PromptBudget,
@@ -34,7 +37,6 @@ from nightcrew.core.model.settings import (
     RouterSettings,
     Settings,
     SetupCommand,
-    WebhookSettings,
 )
 
 KNOWN_FORGES = ("github", "local")

@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from nightcrew.config.render import render_settings
-from nightcrew.core.model.settings import AppSettings, ForgeBudget, ForgeSettings, Settings
+from nightcrew.core.model.forge import AppSettings, ForgeBudget, ForgeSettings
+from nightcrew.core.model.settings import Settings
 
 _SHOWN = (str, int, float, bool, type(None))
 _LONGEST = 60

@@ -12,7 +12,12 @@ from nightcrew.config.value import is_loopback
 from nightcrew.config.variable import find_unknown_variables
 from nightcrew.core.errors import Problem
 from nightcrew.core.model.git import SignKind
-from nightcrew.core.model.settings import AgentSettings, ProjectSettings, ReviewAllow, Settings
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    ProjectSettings,
+    ReviewAllow,
+    Settings,
+)
 
 OWN_FILE = ".nightcrew.yml"
 

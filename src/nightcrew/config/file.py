@@ -31,18 +31,16 @@ from nightcrew.config.value import (
     Words,
     key,
 )
+from nightcrew.core.model.forge import ForgeBudget, ForgeSettings, WebhookSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
-    ForgeBudget,
-    ForgeSettings,
     Limits,
     Network,
     RouterMode,
     RouterSettings,
     SandboxKind,
     Settings,
-    WebhookSettings,
 )
 
 _AGENT = AgentSettings("", "")

@@ -30,16 +30,19 @@ from nightcrew.config.value import (
     key,
     listed,
 )
+from nightcrew.core.model.merge import (
+    MergeMethod,
+    MergeMode,
+    MergeSettings,
+    MergeStrategy,
+    UpdateMethod,
+)
 from nightcrew.core.model.settings import (
     CheckCommand,
     ClaimMode,
     CommitSettings,
     DependencySettings,
     Intake,
-    MergeMethod,
-    MergeMode,
-    MergeSettings,
-    MergeStrategy,
     ParentMode,
     ProjectSettings,
     PromptBudget,
@@ -47,7 +50,6 @@ from nightcrew.core.model.settings import (
     ReviewAllow,
     ReviewSettings,
     SetupCommand,
-    UpdateMethod,
 )
 
 _PROJECT = ProjectSettings("owner/name")

@@ -14,8 +14,9 @@ from nightcrew.config.secret import MASK, is_reference, looks_secret
 from nightcrew.config.section import Section
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.board import BoardSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.reaction import ReactionKind, ReactionRule, ReactionSettings
-from nightcrew.core.model.settings import AgentSettings, ForgeSettings, ProjectSettings, Settings
+from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
 from nightcrew.core.model.upkeep import UpkeepSettings
 
 

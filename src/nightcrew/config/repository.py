@@ -17,7 +17,7 @@ from nightcrew.config.project import (
 )
 from nightcrew.config.section import Section
 from nightcrew.config.value import Count, Lines, OneLine, Text, key
-from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.merge import MergeMethod
 
 ADDED: tuple[tuple[str, str], ...] = (("merge", "required_checks"), ("merge", "protected_paths"))
 """Keys whose lists are added to what the owner set."""

@@ -7,7 +7,8 @@ import yaml
 
 from nightcrew.config.document import parse_document
 from nightcrew.core.errors import Bug
-from nightcrew.core.model.settings import AppSettings, MergeMode
+from nightcrew.core.model.forge import AppSettings
+from nightcrew.core.model.merge import MergeMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""The service as others see it: the whole of `ports.service` for CLI, web and chat. Questions go to the reader;
+"""The service as others see it: the whole of `ports.service` for CLI, web and chat. What only asks is in `question`;
 commands about a task become the same actions as the loop's, made by the same actor."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nightcrew.core.actions import Done, MoveStatus
@@ -9,16 +9,9 @@ from nightcrew.core.command import Command, Settlement, Verb
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.cooldown import Cooldown
-from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
-from nightcrew.core.model.memory import Memory
-from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.rerun import Flake
-from nightcrew.core.model.run import Run
-from nightcrew.core.model.settings import Intake, ProjectSettings, Settings
+from nightcrew.core.model.settings import Intake
 from nightcrew.core.model.task import Task
-from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.routing import parse_overrides
 from nightcrew.core.render import MARK
@@ -27,88 +20,23 @@ from nightcrew.engine.board import sync_now
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.effect.filing import INTAKE_LABEL, file_issue
 from nightcrew.engine.effect.internal import NewTask, add_internal, publish_internal
-from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.effect.means import subject
 from nightcrew.engine.effect.status import vouch, waive
-from nightcrew.engine.job import JobReader, run_job, switch_job
-from nightcrew.engine.loop import Loop
-from nightcrew.engine.measure import check_health, take_measures
+from nightcrew.engine.job import run_job, switch_job
 from nightcrew.engine.prune import prune
-from nightcrew.engine.reading import Reader
+from nightcrew.engine.question import Questions
 from nightcrew.engine.request import ask_about
 from nightcrew.engine.revert import revert
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
-from nightcrew.ports.job_service import JobDetail, JobSummary
-from nightcrew.ports.measure import Health, Measure
-from nightcrew.ports.service import Answer, BoardStatus, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.ports.service import Answer
 
 
-class Facade:
-    """Implements `ports.service.Service`."""
-
-    def __init__(
-        self,
-        loop: Loop,
-        reader: Reader,
-        *,
-        render_config: Callable[[Settings], Mapping[str, object]],
-        test_notices: Callable[[str | None], Awaitable[Answer]],
-    ) -> None:
-        """`render_config` gives settings as plain values, without secrets; `test_notices` tells a receiver, or all."""
-        self._loop = loop
-        self._reader = reader
-        self._render_config = render_config
-        self._test_notices = test_notices
-        ports = loop.means.ports
-        self._jobs = JobReader(ports.store, ports.clock, self._projects, home=ports.home)
-
-    @property
-    def _means(self) -> Means:
-        return self._loop.means
-
-    async def status(self) -> ServiceStatus:
-        return await self._reader.status()
-
-    async def list_tasks(self, *, project: str | None = None, include_done: bool = False) -> tuple[TaskSummary, ...]:
-        return await self._reader.list_tasks(project=project, include_done=include_done)
-
-    async def get_task(self, key: TaskKey) -> TaskDetail:
-        detail = await self._reader.get_task(key)
-        path = self._means.ports.workspace.path(key.project, key.number)
-        return replace(detail, workspace=str(path) if path.exists() else "")
-
-    async def resolve_task(self, text: str) -> TaskKey:
-        return await self._reader.resolve_task(text)
-
-    async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
-        return await self._reader.list_runs(task=task, limit=limit)
-
-    async def get_run(self, run: RunId) -> RunDetail:
-        return await self._reader.get_run(run)
-
-    async def read_log(self, run: RunId, *, offset: int = 0, limit: int = 65_536, raw: bool = False) -> LogPiece:
-        return await self._reader.read_log(run, offset=offset, limit=limit, raw=raw)
-
-    async def list_events(self, *, after: int = 0, limit: int = 200, task: TaskKey | None = None) -> tuple[Event, ...]:
-        return await self._reader.list_events(after=after, limit=limit, task=task)
-
-    def subscribe(self) -> AsyncIterator[Event]:
-        return self._means.bus.follow()
+class Facade(Questions):
+    """Implements `ports.service.Service`: the questions, and the orders."""
 
     async def prune(self, *, dry_run: bool) -> Answer:
         return await prune(self._means, dry_run=dry_run)
-
-    async def check_health(self) -> Health:
-        return check_health(self._loop)
-
-    async def measure(self) -> tuple[Measure, ...]:
-        return await take_measures(self._loop, await self._reader.status())
-
-    async def render_config(self) -> Mapping[str, object]:
-        return self._render_config(self._means.settings)
-
-    async def list_boards(self) -> tuple[BoardStatus, ...]:
-        return await self._reader.list_boards()
 
     async def sync_board(self, project: str, *, create: bool = False) -> Answer:
         return await sync_now(self._loop, self._reader.spell(project), create=create)
@@ -118,16 +46,6 @@ class Facade:
         data = {"changes": list(fresh.changes), "needs_restart": list(fresh.needs_restart)}
         words = [*fresh.changes, *(f"{change} (needs a restart)" for change in fresh.needs_restart)]
         return Answer(bool(fresh.changes), "; ".join(words) or "nothing is different", data)
-
-    async def load_diff(self, key: TaskKey) -> str:
-        task = await self._task(key)
-        if task.started_from is None:
-            raise Conflict(f"{key} has no work yet")
-        runs = await self._means.ports.store.load_runs(task=key)
-        head = next((run.outcome.head_sha for run in reversed(runs) if run.outcome and run.outcome.head_sha), None)
-        if head is None:
-            raise Conflict(f"{key} has no collected work yet")
-        return await self._means.ports.workspace.load_diff(key.project, base=task.started_from, head=head)
 
     async def add_task(self, project: str, *, title: str, body: str, labels: Sequence[str] = ()) -> Answer:
         project = self._reader.spell(project)
@@ -237,15 +155,6 @@ class Facade:
         self._after(key)
         return Answer(True, f"the comment is on {key}")
 
-    async def list_jobs(self, *, project: str | None = None) -> tuple[JobSummary, ...]:
-        return await self._jobs.list_jobs(project=project)
-
-    async def get_job(self, project: str, name: str, *, limit: int = 20) -> JobDetail:
-        return await self._jobs.get_job(project, name, limit=limit)
-
-    async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
-        return await self._jobs.render_report(days=days, project=project)
-
     async def run_job(self, project: str, name: str) -> Answer:
         answer = await run_job(self._means, self._jobs, project, name)
         self._loop.wake()
@@ -255,9 +164,6 @@ class Facade:
         answer = await switch_job(self._means, self._jobs, project, name, enabled=enabled)
         self._loop.wake()
         return answer
-
-    def _projects(self) -> Mapping[str, ProjectSettings]:
-        return self._means.observer.all_project_settings()
 
     async def set_paused(self, *, paused: bool, project: str | None = None) -> Answer:
         project = project if project is None else self._reader.spell(project)
@@ -282,15 +188,6 @@ class Facade:
         self._loop.drain()
         return Answer(True, "Nightcrew takes no new work, and ends when no run lives any more")
 
-    async def attach_argv(self, key: TaskKey) -> Sequence[str]:
-        runs = await self._means.ports.store.load_runs(task=key, open_only=True)
-        if not runs:
-            raise Missing(f"no session works on {key} now; `nightcrew run logs` shows what was done")
-        return self._means.ports.runtime.attach_argv(runs[-1].session)
-
-    async def list_cooldowns(self) -> tuple[Cooldown, ...]:
-        return await self._reader.list_cooldowns()
-
     async def clear_cooldowns(self, *, agent: str | None, model: str | None = None) -> Answer:
         ports = self._means.ports
         answer = await clear_cooldowns(
@@ -305,21 +202,9 @@ class Facade:
         self._loop.wake()
         return answer
 
-    async def list_unknown_failures(self) -> tuple[UnknownFailure, ...]:
-        return await self._reader.list_unknown_failures()
-
-    async def list_flakes(self, *, project: str | None = None) -> tuple[Flake, ...]:
-        return await self._reader.list_flakes(project=project)
-
-    async def search_memory(self, text: str, *, project: str | None = None, limit: int = 20) -> tuple[Memory, ...]:
-        return await self._reader.search_memory(text, project=project, limit=limit)
-
     async def forget_memory(self, run: RunId) -> Answer:
         await self._means.ports.store.forget_memory(run)
         return Answer(True, f"what {run} learned is shown to nobody any more")
-
-    async def list_notices(self, *, after: int = 0, limit: int = 50) -> tuple[Notice, ...]:
-        return await self._reader.list_notices(after=after, limit=limit)
 
     async def set_subscription(self, receiver: str, *, project: str | None, is_on: bool) -> Answer:
         if project is not None:
@@ -379,12 +264,6 @@ class Facade:
             return await self._obey(key, Command(Verb.UNBLOCK))
         self._after(key)
         return Answer(True, f"it is added to {key}")
-
-    async def _task(self, key: TaskKey) -> Task:
-        task = await self._means.task(key)
-        if key.project not in self._means.settings.projects:
-            raise Conflict(f"{key.project} is not configured; add it with `nightcrew project add`")
-        return task
 
     def _after(self, key: TaskKey) -> None:
         self._means.observer.touch(key)

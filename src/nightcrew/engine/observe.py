@@ -12,8 +12,9 @@ from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.quota import TokenStanding
-from nightcrew.core.model.settings import MergeStrategy, ProjectSettings, Settings
+from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait
 from nightcrew.engine.awake import Awake

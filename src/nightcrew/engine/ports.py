@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nightcrew.core.model.claim import Machine
-from nightcrew.core.model.settings import AgentSettings, ProjectSettings, SandboxKind, Settings
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    ProjectSettings,
+    SandboxKind,
+    Settings,
+)
 from nightcrew.engine.trace import NoTracer, Tracer
 from nightcrew.ports.agent import Agent
 from nightcrew.ports.board import Boards

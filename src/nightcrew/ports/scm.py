@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, Comparison, ForgeEntry, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.thread import Thread
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from nightcrew.core.ids import RunId, Sha
-from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
+from nightcrew.core.model.merge import MergeMethod, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.ports.scm import Remote
 
 

@@ -10,7 +10,8 @@ from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.secret import resolve_secret
 from nightcrew.core.errors import ConfigError, Problem
-from nightcrew.core.model.settings import AppSettings, ForgeSettings, Settings
+from nightcrew.core.model.forge import AppSettings, ForgeSettings
+from nightcrew.core.model.settings import Settings
 from nightcrew.engine.ports import Forge
 from nightcrew.forges.github.app import AppKey, AppToken, sign_claim
 from nightcrew.forges.github.forge import GitHubForge

@@ -13,7 +13,8 @@ from nightcrew.config.check import Surroundings, check_settings
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import ConfigError, NightcrewError, PortError
-from nightcrew.core.model.settings import ForgeSettings, Settings
+from nightcrew.core.model.forge import ForgeSettings
+from nightcrew.core.model.settings import Settings
 from nightcrew.core.neutral import one_line
 from nightcrew.forges.github.app import AppToken
 from nightcrew.forges.github.setup import inspect_access

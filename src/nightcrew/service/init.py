@@ -16,7 +16,8 @@ from nightcrew.config.home import Home
 from nightcrew.config.template import Answers, ProjectLine, render_template
 from nightcrew.core.errors import Conflict, Invalid
 from nightcrew.core.ids import is_slug
-from nightcrew.core.model.settings import ForgeSettings, MergeMode
+from nightcrew.core.model.forge import ForgeSettings
+from nightcrew.core.model.merge import MergeMode
 from nightcrew.engine.effect.filing import INTAKE_LABEL
 from nightcrew.engine.effect.label import LABELS
 from nightcrew.service.checkout import CheckoutFacts, read_checkout

@@ -12,7 +12,7 @@ from typing import TextIO
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import Denied, Invalid
-from nightcrew.core.model.settings import AppSettings, ForgeSettings
+from nightcrew.core.model.forge import AppSettings, ForgeSettings
 from nightcrew.forges.github.app import AppKey, AppToken
 from nightcrew.forges.github.setup import Access, ensure_labels, inspect_access
 from nightcrew.forges.github.token import Token, resolve_token

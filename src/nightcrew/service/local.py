@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github.forge import GitHubForge
 from nightcrew.forges.github.token import Token
 from nightcrew.forges.local.forge import LocalForge

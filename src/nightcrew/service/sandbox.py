@@ -11,7 +11,12 @@ from nightcrew.config.environment import load_environment
 from nightcrew.config.secret import is_reference
 from nightcrew.core.errors import Problem
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import AgentSettings, Network, SandboxKind, Settings
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    Network,
+    SandboxKind,
+    Settings,
+)
 from nightcrew.ports.agent import Agent, AgentJob
 from nightcrew.sandbox import Found, Unusable, Usable, find_sandbox, find_tool_binds
 from nightcrew.sandbox.bubblewrap import Bubblewrap

@@ -9,7 +9,7 @@ from nightcrew.config.home import Home
 from nightcrew.config.secret import resolve_secret
 from nightcrew.config.spelling import find_spelling
 from nightcrew.core.errors import NightcrewError
-from nightcrew.core.model.settings import WebhookSettings
+from nightcrew.core.model.forge import WebhookSettings
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.nudge import Nudges
 from nightcrew.forges.github.webhook.listener import PATH, Listener, Tally

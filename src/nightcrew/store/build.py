@@ -6,7 +6,7 @@ from nightcrew.core.errors import Conflict, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.build import Build, BuildState, Member
 from nightcrew.core.model.event import Event
-from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.store import event as events
 from nightcrew.store.codec import (
     parse_enum,

@@ -7,7 +7,8 @@ answer.
 from nightcrew.core.branch import QUEUE_PREFIX, is_branch_name
 from nightcrew.core.errors import Conflict, Invalid, Missing, PortError, Unavailable
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.settings import CommitSettings, MergeMethod
+from nightcrew.core.model.merge import MergeMethod
+from nightcrew.core.model.settings import CommitSettings
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import MergeConflict
 from nightcrew.workspaces.commit import make_commit, render_engine_message

@@ -12,7 +12,8 @@ from nightcrew.core.branch import is_branch_name
 from nightcrew.core.errors import Invalid, Missing, PortError
 from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.git import GitSettings
-from nightcrew.core.model.settings import CommitSettings, MergeMethod, ProjectSettings, UpdateMethod
+from nightcrew.core.model.merge import MergeMethod, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import (

@@ -6,7 +6,7 @@ from nightcrew.agents.claude import ClaudeAgent
 from nightcrew.agents.codex import CodexAgent
 from nightcrew.agents.gemini import GeminiAgent
 from nightcrew.agents.opencode import OpencodeAgent
-from nightcrew.core.model.settings import MergeSettings
+from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.path_pattern import matching_paths
 from tests.adapters.agents.recording import make_settings
 

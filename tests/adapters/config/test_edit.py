@@ -12,7 +12,7 @@ from nightcrew.config.document import parse_document
 from nightcrew.config.edit import add_project, edit_file, remove_project, write_file
 from nightcrew.config.template import Answers, ProjectLine, render_scalar, render_template
 from nightcrew.core.errors import ConfigError
-from nightcrew.core.model.settings import MergeMode
+from nightcrew.core.model.merge import MergeMode
 from tests.adapters.config.reading import read
 
 WRITTEN = """\

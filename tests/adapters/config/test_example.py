@@ -10,7 +10,7 @@ from nightcrew.config.check import Surroundings, check_settings
 from nightcrew.config.document import parse_document
 from nightcrew.config.load import parse_configuration, parse_project_file
 from nightcrew.config.schema import render_schema
-from nightcrew.core.model.settings import MergeMethod, MergeMode
+from nightcrew.core.model.merge import MergeMethod, MergeMode
 from tests.adapters.config.reading import read
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

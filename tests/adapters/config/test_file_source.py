@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nightcrew.config.home import Home
-from nightcrew.core.model.settings import MergeMethod, ProjectSettings
+from nightcrew.core.model.merge import MergeMethod
+from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.service.compose import composed
 from nightcrew.service.load import load
 from nightcrew.service.offline import open_offline_service

@@ -8,8 +8,8 @@ import yaml
 
 from nightcrew.config.load import load_settings, parse_configuration
 from nightcrew.core.errors import ConfigError, Missing
+from nightcrew.core.model.merge import MergeMode
 from nightcrew.core.model.route import Complexity
-from nightcrew.core.model.settings import MergeMode
 from nightcrew.service.convert import run_import
 
 ORCH = """

@@ -7,15 +7,13 @@ import pytest
 from nightcrew.config.load import parse_configuration, parse_project_file
 from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.cooldown import COOLDOWN_RULES
+from nightcrew.core.model.forge import ForgeSettings
+from nightcrew.core.model.merge import MergeMethod, MergeMode, MergeSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
     CheckCommand,
-    ForgeSettings,
     Limits,
-    MergeMethod,
-    MergeMode,
-    MergeSettings,
     ProjectSettings,
     RouterMode,
     Settings,

@@ -8,18 +8,15 @@ from nightcrew.config.document import parse_document
 from nightcrew.config.render import render_duration, render_settings, render_yaml
 from nightcrew.config.secret import MASK
 from nightcrew.config.value import parse_duration
+from nightcrew.core.model.forge import ForgeBudget, ForgeSettings
+from nightcrew.core.model.merge import MergeMethod, MergeMode, MergeSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
     CheckCommand,
     CommitSettings,
-    ForgeBudget,
-    ForgeSettings,
     Intake,
     Limits,
-    MergeMethod,
-    MergeMode,
-    MergeSettings,
     ProjectSettings,
     PromptBudget,
     ReviewAllow,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nightcrew.config.check import Surroundings, check_settings
-from nightcrew.core.model.settings import WebhookSettings
+from nightcrew.core.model.forge import WebhookSettings
 from tests.adapters.config.reading import problems, read
 
 WARNING = "other machines can reach it"

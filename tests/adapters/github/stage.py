@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github import GitHubForge, Token
 from nightcrew.forges.github.client import Answer
 from tests.fakes.store import MemoryStore

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from nightcrew.config.home import Home
 from nightcrew.core.errors import ConfigError, Denied, Invalid, Missing, Unavailable
-from nightcrew.core.model.settings import AppSettings, ForgeSettings
+from nightcrew.core.model.forge import AppSettings, ForgeSettings
 from nightcrew.forges.github import AppKey, AppToken, GitHubForge
 from nightcrew.forges.github.repository import fetch_remote
 from nightcrew.forges.local.app import create_app

@@ -10,7 +10,7 @@ from graphql import parse
 
 from nightcrew.core.errors import Denied, Invalid, Missing
 from nightcrew.core.model.board import BoardPlace
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github import GitHubForge, Token, board
 from nightcrew.forges.local.app import create_app
 from nightcrew.forges.local.board import add_board, read_column, share_board

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from nightcrew.core.errors import HeldBack, Unavailable
+from nightcrew.core.model.forge import ForgeBudget
 from nightcrew.core.model.quota import Pace
-from nightcrew.core.model.settings import ForgeBudget
 from nightcrew.forges.github.budget import KEY, Budget
 from nightcrew.ports.purpose import Purpose, serving
 from tests.adapters.github.stage import BASE, START, TOKEN, Reply, Script, StillClock, answer_of, forge_over, issue_json

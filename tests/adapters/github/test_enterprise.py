@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github import AppKey, AppToken, GitHubForge, Token
 from nightcrew.forges.github.repository import may_carry_token
 from nightcrew.forges.local.app import create_app

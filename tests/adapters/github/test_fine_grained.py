@@ -1,8 +1,8 @@
 """A fine-grained token, to which no permission for check runs can be given, at the local forge."""
 
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.pull import HIDDEN
-from nightcrew.core.model.settings import ForgeSettings
 from nightcrew.forges.github import GitHubForge, Token
 from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.git import Git

@@ -7,10 +7,10 @@ import pytest
 
 from nightcrew.core.errors import Conflict, Denied, Missing, OutcomeUnknown, Unavailable
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, CheckState, Merged, MergeRefused
 from nightcrew.core.model.refusal import RefusalKind
 from nightcrew.core.model.rerun import RerunAnswer
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import GitHubForge
 from nightcrew.forges.local.workflow import (
     complete_workflow_job,

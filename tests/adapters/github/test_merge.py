@@ -5,9 +5,9 @@ import pytest
 
 from nightcrew.core.errors import Denied, OutcomeUnknown
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Merged, MergeRefused
 from nightcrew.core.model.refusal import RefusalKind
-from nightcrew.core.model.settings import MergeMethod
 from tests.adapters.github.stage import HEAD, MERGED, OTHER, Breaking, Reply, Script, forge_over, pull_json
 
 MERGE, PULL = "/repos/o/r/pulls/7/merge", "/repos/o/r/pulls/7"

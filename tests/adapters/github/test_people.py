@@ -7,7 +7,7 @@ import pytest
 from nightcrew.core.errors import Denied, Invalid, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.issue import Permission
-from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.forges.github.repository import may_carry_token
 from tests.adapters.github.stage import HEAD, OTHER, TOKEN, Reply, Script, forge_over, issue_json
 

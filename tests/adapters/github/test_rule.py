@@ -3,8 +3,8 @@
 import pytest
 
 from nightcrew.core.errors import Denied
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Required
-from nightcrew.core.model.settings import MergeMethod
 from tests.adapters.github.stage import Reply, Script, forge_over
 
 RULES, BRANCH = "/repos/o/r/rules/branches/main", "/repos/o/r/branches/main"

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from nightcrew.core.errors import Denied, Missing, Unavailable
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.quota import Pace, TokenStanding
-from nightcrew.core.model.settings import ForgeSettings
 from nightcrew.forges.github import GitHubForge, Token
 from nightcrew.forges.github.seat import LACKING_FOR_S, REFUSED_FOR_S
 from nightcrew.forges.local.access import digest

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nightcrew.core.errors import Denied, Invalid, Missing, Unavailable
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github import Token
 from nightcrew.forges.github.setup import ensure_labels, inspect_access
 from nightcrew.forges.local.forge import LocalForge

@@ -3,7 +3,7 @@
 import pytest
 
 from nightcrew.core.errors import ConfigError
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github import resolve_token
 
 HUB = ForgeSettings("github")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from nightcrew.core.errors import OutcomeUnknown, Unavailable
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github import GitHubForge
 from tests.adapters.github.stage import TOKEN, StillClock, issue_json
 from tests.fakes.store import MemoryStore

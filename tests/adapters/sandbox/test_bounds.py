@@ -3,7 +3,13 @@
 import pytest
 
 from nightcrew.agents.claude import ClaudeAgent
-from nightcrew.core.model.settings import AgentSettings, Network, ProjectSettings, SandboxKind, Settings
+from nightcrew.core.model.settings import (
+    AgentSettings,
+    Network,
+    ProjectSettings,
+    SandboxKind,
+    Settings,
+)
 from nightcrew.sandbox import Found, Unusable, Usable
 from nightcrew.sandbox.bubblewrap import Bubblewrap
 from nightcrew.sandbox.seatbelt import Seatbelt

@@ -9,7 +9,8 @@ import pytest
 from nightcrew.core.errors import NightcrewError
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.git import GitSettings, SignKind
-from nightcrew.core.model.settings import CommitSettings, MergeMethod, UpdateMethod
+from nightcrew.core.model.merge import MergeMethod, UpdateMethod
+from nightcrew.core.model.settings import CommitSettings
 from nightcrew.ports.workspace import MergeConflict
 from tests.adapters.workspaces.house import PROJECT, House, git
 

@@ -6,16 +6,18 @@ from collections import deque
 from random import Random
 
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import (
+    MergeMethod,
+    MergeMode,
+    MergeSettings,
+    MergeStrategy,
+)
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.settings import (
     AgentSettings,
     Budget,
     CheckCommand,
     Limits,
-    MergeMethod,
-    MergeMode,
-    MergeSettings,
-    MergeStrategy,
     ProjectSettings,
     RouterMode,
     RouterSettings,

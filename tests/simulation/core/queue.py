@@ -7,8 +7,8 @@ from nightcrew.core.actions import CheckBuild, CloseLanded, EndBuild, LandBuild,
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.build import Build, BuildState, Member
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import CheckState
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.policy.checking import base_mark
 from nightcrew.core.policy.merging import GateView, evaluate
 from tests.core.build import BASE

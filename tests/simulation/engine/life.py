@@ -7,13 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.issue import Permission
+from nightcrew.core.model.merge import MergeMethod, MergeSettings, MergeStrategy
 from nightcrew.core.model.settings import (
     AgentSettings,
-    ForgeSettings,
-    MergeMethod,
-    MergeSettings,
-    MergeStrategy,
     ProjectSettings,
     RouterMode,
     RouterSettings,

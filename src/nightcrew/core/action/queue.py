@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from nightcrew.core.action.project import OfProject
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.build import Build, BuildState, Head
-from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.merge import MergeMethod
 
 
 @dataclass(frozen=True, slots=True)

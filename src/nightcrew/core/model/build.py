@@ -6,8 +6,8 @@ from enum import Enum
 
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, Required
-from nightcrew.core.model.settings import MergeMethod
 
 
 class BuildState(Enum):

@@ -6,8 +6,8 @@ from enum import Enum
 
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.refusal import RefusalKind
-from nightcrew.core.model.settings import MergeMethod
 
 
 @dataclass(frozen=True, slots=True)

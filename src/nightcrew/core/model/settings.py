@@ -8,23 +8,14 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
+from nightcrew.core.model.forge import ForgeSettings, WebhookSettings
 from nightcrew.core.model.git import GitSettings
 from nightcrew.core.model.job import JobSettings
+from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.target import NoticeSettings
 from nightcrew.core.model.upkeep import UpkeepSettings
-
-
-class MergeMode(Enum):
-    AUTO = "auto"
-    ASK = "ask"
-
-
-class MergeMethod(Enum):
-    SQUASH = "squash"
-    MERGE = "merge"
-    REBASE = "rebase"
 
 
 class ReviewAllow(Enum):
@@ -119,57 +110,6 @@ class RepositoryJobs(Enum):
     OFF = "off"
     TASKS = "tasks"
     ALL = "all"
-
-
-class MergeStrategy(Enum):
-    """`direct` merges what is green on its own; `update` only what is green with the base as it is now in it; `queue`
-    tests the result of the merge itself, and lands exactly that."""
-
-    DIRECT = "direct"
-    UPDATE = "update"
-    QUEUE = "queue"
-
-
-class UpdateMethod(Enum):
-    """How the base is brought into a branch. After `merge` nothing has to be forced."""
-
-    MERGE = "merge"
-    REBASE = "rebase"
-
-
-@dataclass(frozen=True, slots=True)
-class MergeSettings:
-    mode: MergeMode = MergeMode.AUTO
-    method: MergeMethod = MergeMethod.SQUASH
-    allow_without_ci: bool = False
-    required_checks: tuple[str, ...] = ()
-    protected_paths: tuple[str, ...] = (
-        ".github/**",
-        ".nightcrew.yml",
-        ".nightcrew/**",
-        ".claude/**",
-        ".codex/**",
-        ".gemini/**",
-        ".opencode/**",
-        "opencode.json",
-        "opencode.jsonc",
-        ".mcp.json",
-        ".githooks/**",
-        ".husky/**",
-    )
-    hold_labels: tuple[str, ...] = ("hold",)
-    strategy: MergeStrategy = MergeStrategy.DIRECT
-    batch: int = 1
-    """How many pull requests the queue tests and lands together at most."""
-    queue_timeout_s: float = 3600.0
-    """How long the checks of a build may take, and how long one head keeps its turn to be brought up to date."""
-    update: UpdateMethod = UpdateMethod.MERGE
-    fallback: tuple[MergeMethod, ...] = ()
-    """What is used, in this order, where the repository does not allow `method`."""
-    checks_limit_s: float = 7200.0
-    """How long the checks of one head may pend before a person is asked; 0: for ever."""
-    watch_s: float = 7200.0
-    """How long the base is watched after a merge; 0: not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,51 +228,6 @@ class Limits:
         }
     )
     review_timeout_s: float = 1800.0
-
-
-@dataclass(frozen=True, slots=True)
-class AppSettings:
-    """A GitHub App: its id, that of its installation, and the reference to its private key."""
-
-    id: int
-    installation: int
-    private_key: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForgeBudget:
-    """Shares of a token's hourly limit, in percent. With less than `slow` left lists are read less often, with less
-    than `stop` not at all, and the last `reserve` is not touched."""
-
-    slow: int = 25
-    stop: int = 10
-    reserve: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class ForgeSettings:
-    """A GitHub-compatible server. `kind` is `github` or `local`; `token` is a secret reference, empty for the usual
-    places; `tokens` are more of them; `app` is who Nightcrew is there instead of all these; `write_interval_s` is the
-    least time between two writes."""
-
-    name: str
-    kind: str = "github"
-    base_url: str = "https://api.github.com"
-    token: str = ""
-    app: AppSettings | None = None
-    write_interval_s: float = 1.0
-    tokens: tuple[str, ...] = ()
-    budget: ForgeBudget = ForgeBudget()
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookSettings:
-    """Where deliveries are listened for (`host:port`, empty: nowhere), and the reference to what they are signed with.
-    `allow_remote` lets it be an address that other machines reach."""
-
-    listen: str = ""
-    secret: str = ""
-    allow_remote: bool = False
 
 
 @dataclass(frozen=True, slots=True)

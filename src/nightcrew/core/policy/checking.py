@@ -6,8 +6,9 @@ Whether they are enough to merge is a question of the gate.
 import re
 
 from nightcrew.core.known import Known, Observed, Unknown
+from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.pull import HIDDEN, Check, CheckState, PullView, Required
-from nightcrew.core.model.settings import MergeStrategy, ProjectSettings
+from nightcrew.core.model.settings import ProjectSettings
 
 OWN_PREFIX = "nightcrew/"
 REVIEW_CONTEXT = "nightcrew/review"

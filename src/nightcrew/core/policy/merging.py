@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.issue import GHOST
+from nightcrew.core.model.merge import MergeMethod, MergeMode, MergeStrategy
 from nightcrew.core.model.pull import Check, PullView, Review, ReviewState
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMethod, MergeMode, MergeStrategy, ProjectSettings, ReviewAllow
+from nightcrew.core.model.settings import ProjectSettings, ReviewAllow
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.path_pattern import matching_paths

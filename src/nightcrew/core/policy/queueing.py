@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from nightcrew.core.ids import Sha
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.build import Build, BuildState, BuildView, Head
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, Pull, PullView
-from nightcrew.core.model.settings import MergeMethod, ProjectSettings
+from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks, failed_among, is_unpaid, red_names
 from nightcrew.core.policy.judging import judge_checks

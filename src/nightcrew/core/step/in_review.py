@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from nightcrew.core.actions import MergePull, MoveStatus, PostVerdict
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.pull import PullView
 from nightcrew.core.model.reaction import ReactionAction, ReactionKind
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeStrategy
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.checking import is_unpaid

@@ -12,8 +12,8 @@ from nightcrew.core.action.queue import CheckBuild, EndBuild, LandBuild, MakeBui
 from nightcrew.core.ids import TaskKey, render_sha
 from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.build import Build, BuildState, BuildView, Head, Member
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import CheckState
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.world import ProjectWorld, TaskView, World
 from nightcrew.core.policy.checking import OWN_PREFIX, describe_checks
 from nightcrew.core.policy.merging import choose_method

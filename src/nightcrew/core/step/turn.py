@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from nightcrew.core.actions import MergePull, PostVerdict, UpdateBranch
 from nightcrew.core.known import Known
+from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.pull import PullView
-from nightcrew.core.model.settings import MergeStrategy
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait

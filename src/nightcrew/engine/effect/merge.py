@@ -7,9 +7,9 @@ from nightcrew.core.errors import Conflict, Denied, OutcomeUnknown
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known
 from nightcrew.core.model.holdup import Holdup, HoldupKind, with_holdup
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import MergeRefused, PullView
 from nightcrew.core.model.refusal import RefusalKind
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.merging import choose_method
 from nightcrew.core.policy.refusing import print_of

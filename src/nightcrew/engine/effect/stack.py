@@ -11,9 +11,9 @@ from nightcrew.core.branch import PREFIX
 from nightcrew.core.errors import Invalid
 from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.merge import UpdateMethod
 from nightcrew.core.model.pull import Pull
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import UpdateMethod
 from nightcrew.core.model.task import Stack, Task
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.status import label_moved

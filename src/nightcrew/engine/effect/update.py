@@ -11,8 +11,8 @@ from nightcrew.core.branch import PREFIX
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha, TaskKey, render_sha
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.merge import UpdateMethod
 from nightcrew.core.model.report import Decision
-from nightcrew.core.model.settings import UpdateMethod
 from nightcrew.core.model.task import BaseConflict, Task
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.effect.label import set_status_label

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from nightcrew.core.errors import ConfigError, Missing, Unavailable
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.settings import MergeMethod, ProjectSettings
+from nightcrew.core.model.merge import MergeMethod
+from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Repository, Scm
 from nightcrew.ports.workspace import Workspace

@@ -10,9 +10,9 @@ from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.holdup import HoldupKind, find_holdup
 from nightcrew.core.model.issue import GHOST
 from nightcrew.core.model.landing import LandingView
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, CheckState, ForgeEntry, Pull, PullView, Remark, Required, Review
 from nightcrew.core.model.run import Role
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.checking import why_hidden
 from nightcrew.core.policy.pacing import has_open_checks

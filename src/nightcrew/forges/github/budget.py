@@ -10,8 +10,8 @@ import math
 from datetime import datetime, timedelta
 
 from nightcrew.core.errors import HeldBack, PortError, Unavailable
+from nightcrew.core.model.forge import ForgeBudget
 from nightcrew.core.model.quota import Pace, PaceNow, Purse
-from nightcrew.core.model.settings import ForgeBudget
 from nightcrew.forges.github.client import Answer
 from nightcrew.forges.github.limit import LONGEST_WAIT_S, Limits, resource_of
 from nightcrew.ports.clock import Clock

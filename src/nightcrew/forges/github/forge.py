@@ -11,11 +11,12 @@ import httpx
 from nightcrew.core.errors import PortError
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.dependency import LinkedIssue
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.issue import Comment, Issue, Permission
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Check, Comparison, ForgeEntry, MergeAnswer, Pull, Remark, Required, Review
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import RerunAnswer
-from nightcrew.core.model.settings import ForgeSettings, MergeMethod
 from nightcrew.core.model.thread import Thread
 from nightcrew.forges.github import branch as branches
 from nightcrew.forges.github import check as checks

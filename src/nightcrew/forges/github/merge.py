@@ -5,9 +5,9 @@
 
 from nightcrew.core.errors import OutcomeUnknown, PortError
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import MergeAnswer, Merged, MergeRefused, Pull
 from nightcrew.core.model.refusal import RefusalKind
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.body import clean_text, fit_title

@@ -5,7 +5,7 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from nightcrew.core.model.settings import MergeMethod
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.field import Json

@@ -7,8 +7,8 @@ What cannot be read is never taken for no demand, unless the branch itself says 
 from dataclasses import dataclass
 
 from nightcrew.core.errors import Denied, Missing
+from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.pull import Required
-from nightcrew.core.model.settings import MergeMethod
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api, branch_path
 from nightcrew.forges.github.field import Json

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import httpx
 
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.quota import Pace, TokenStanding
-from nightcrew.core.model.settings import ForgeSettings
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.app import AppToken
 from nightcrew.forges.github.budget import Budget

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from nightcrew.core.errors import Denied, Invalid, Missing, PortError, Unavailable
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.forges.github.token import Token
 from nightcrew.ports.tracker import LabelSpec
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from nightcrew.core.errors import ConfigError, Problem
-from nightcrew.core.model.settings import ForgeSettings
+from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.process import NotFound, TimedOut, clean_environment, run_process
 
 MASK = "***"
