@@ -5,7 +5,8 @@ from fastapi import APIRouter
 from nightcrew.api import board_body, schema
 from nightcrew.api.board_render import render_boards
 from nightcrew.api.error import describe_errors
-from nightcrew.api.render import Json, render_answer
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_answer
 from nightcrew.api.wiring import Port
 
 router = APIRouter(prefix="/boards", tags=["board"])

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from nightcrew.api.schema import Body, Moment
+from nightcrew.api.body import Body, Moment
 
 
 class BoardBody(Body):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nightcrew.api.render import Json, render_moment
+from nightcrew.api.plain import Json, render_moment
 from nightcrew.ports.service import BoardStatus
 
 

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from nightcrew.api.schema import ErrorBody
+from nightcrew.api.body import ErrorBody
 from nightcrew.core.errors import (
     ConfigError,
     Conflict,

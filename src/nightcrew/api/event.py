@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
 from nightcrew.api.live import LiveResponse, follow_events
-from nightcrew.api.render import Json, render_events
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_events
 from nightcrew.api.task import read_key
 from nightcrew.api.wiring import LastEvent, Port, Surroundings, live_answers
 

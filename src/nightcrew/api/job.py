@@ -7,7 +7,8 @@ from fastapi import APIRouter, Depends, Path, Query
 from nightcrew.api import job_body, schema
 from nightcrew.api.error import describe_errors
 from nightcrew.api.job_render import render_job_detail, render_jobs
-from nightcrew.api.render import Json, render_answer
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_answer
 from nightcrew.api.wiring import Port
 from nightcrew.core.errors import Invalid
 from nightcrew.core.ids import is_slug

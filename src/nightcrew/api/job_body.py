@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nightcrew.api.schema import Moment
+from nightcrew.api.body import Moment
 
 
 class _Body(BaseModel):

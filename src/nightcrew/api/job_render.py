@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from nightcrew.api.render import Json, render_moment
+from nightcrew.api.plain import Json, render_moment
 from nightcrew.core.model.job import JobRun
 from nightcrew.ports.job_service import JobDetail, JobSummary
 

@@ -14,7 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nightcrew.api.pace import Pace
-from nightcrew.api.render import render_event, render_log
+from nightcrew.api.render import render_event
+from nightcrew.api.run_render import render_log
 from nightcrew.core.errors import NightcrewError
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.event import Event

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
 from nightcrew.api.memory_body import MemoriesBody
-from nightcrew.api.render import Json, render_answer, render_memories
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_answer, render_memories
 from nightcrew.api.wiring import Port
 from nightcrew.core.ids import RunId
 

@@ -1,6 +1,6 @@
 """The form of memory in the API."""
 
-from nightcrew.api.schema import Body, Moment
+from nightcrew.api.body import Body, Moment
 
 
 class MemoryBody(Body):

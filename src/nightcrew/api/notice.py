@@ -6,7 +6,8 @@ from fastapi import APIRouter, Query
 
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
-from nightcrew.api.render import Json, render_answer, render_notices
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_answer, render_notices
 from nightcrew.api.wiring import Port
 
 router = APIRouter(prefix="/notices", tags=["notice"])

@@ -4,7 +4,8 @@ from fastapi import APIRouter
 
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
-from nightcrew.api.render import Json, render_projects
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_projects
 from nightcrew.api.wiring import Port
 
 router = APIRouter(prefix="/projects", tags=["project"])

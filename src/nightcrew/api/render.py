@@ -1,10 +1,11 @@
 """Values of the service port as plain JSON values: the one rendering that the API, and the CLI while no service runs,
 both give. Standard library only, so that reading commands need no web framework. The shapes are in `schema`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 
+from nightcrew.api.plain import Json, render_moment, render_plain
+from nightcrew.api.run_render import render_run
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -12,10 +13,9 @@ from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.landing import Landing, LandingState
 from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.report import AuthorReport, Finding, Report, ReviewReport, Usage
+from nightcrew.core.model.report import Finding
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Route
-from nightcrew.core.model.run import Run, RunOutcome
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
@@ -24,35 +24,11 @@ from nightcrew.core.revert import describe_landing
 from nightcrew.ports.service import (
     AgentStatus,
     Answer,
-    LogPiece,
     ProjectStatus,
-    RunDetail,
     ServiceStatus,
     TaskDetail,
     TaskSummary,
 )
-
-Json = dict[str, object]
-
-
-def render_moment(at: datetime | None) -> str | None:
-    """ISO 8601 in UTC with a `Z`, to the millisecond."""
-    if at is None:
-        return None
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def render_plain(value: object) -> object:
-    """Any value as JSON: mappings and sequences within, times as text, what is unknown by its words."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, datetime):
-        return render_moment(value)
-    if isinstance(value, Mapping):
-        return {str(key): render_plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
-        return [render_plain(item) for item in value]
-    return str(value)
 
 
 def render_task(summary: TaskSummary) -> Json:
@@ -124,42 +100,6 @@ def _internal(internal: InternalTask) -> Json:
         "issue": internal.issue,
         **asdict(internal.pins),
     }
-
-
-def render_run(run: Run) -> Json:
-    return {
-        "id": run.id,
-        "task": str(run.task),
-        "role": run.role.value,
-        "agent": run.agent,
-        "model": run.model,
-        "attempt": run.attempt,
-        "state": run.state.value,
-        "session": run.session,
-        "head_sha": run.head_sha,
-        "deadline_s": run.deadline_s,
-        "created_at": render_moment(run.created_at),
-        "started_at": render_moment(run.started_at),
-        "ended_at": render_moment(run.ended_at),
-        "outcome": None if run.outcome is None else _outcome(run.outcome),
-    }
-
-
-def render_runs(runs: Sequence[Run]) -> Json:
-    return {"runs": [render_run(run) for run in runs]}
-
-
-def render_run_detail(detail: RunDetail) -> Json:
-    return {
-        "run": render_run(detail.run),
-        "folder": detail.folder,
-        "prompt": detail.prompt,
-        "report": detail.report,
-    }
-
-
-def render_log(piece: LogPiece) -> Json:
-    return {"text": piece.text, "next_offset": piece.next_offset, "ended": piece.ended}
 
 
 def render_event(event: Event) -> Json:
@@ -337,49 +277,3 @@ def _verdict(verdict: Verdict) -> Json:
 
 def _finding(finding: Finding) -> Json:
     return {"path": finding.path, "line": finding.line, "text": finding.text}
-
-
-def _outcome(outcome: RunOutcome) -> Json:
-    failure = outcome.failure
-    return {
-        "answer": _report_answer(outcome.report),
-        "summary": _report_summary(outcome.report),
-        "failure": None
-        if failure is None
-        else {"kind": failure.kind.value, "detail": failure.detail, "retry_at": render_moment(failure.retry_at)},
-        "interruption": None
-        if outcome.interruption is None
-        else {"kind": outcome.interruption.kind.value, "why": outcome.interruption.why},
-        "usage": _usage(outcome.usage),
-        "head_sha": outcome.head_sha,
-        "has_commits": outcome.has_commits,
-    }
-
-
-def _report_answer(report: Report | None) -> str | None:
-    if report is None:
-        return None
-    if isinstance(report, AuthorReport):
-        return report.outcome.value
-    if isinstance(report, ReviewReport):
-        return report.decision.value
-    return report.complexity.value
-
-
-def _report_summary(report: Report | None) -> str:
-    if report is None:
-        return ""
-    if isinstance(report, AuthorReport):
-        return report.question or report.summary
-    if isinstance(report, ReviewReport):
-        return report.summary
-    return report.why
-
-
-def _usage(usage: Usage) -> Json:
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_usd": usage.cost_usd,
-        "models": list(usage.models),
-    }

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from nightcrew.api.error import describe_errors
 from nightcrew.api.job_body import ReportBody
-from nightcrew.api.render import Json
+from nightcrew.api.plain import Json
 from nightcrew.api.wiring import Port
 
 router = APIRouter(prefix="/report", tags=["report"])

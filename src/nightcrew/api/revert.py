@@ -4,7 +4,8 @@ from fastapi import APIRouter
 
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
-from nightcrew.api.render import Json, render_answer
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_answer
 from nightcrew.api.revert_body import RevertBody
 from nightcrew.api.wiring import Port
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from nightcrew.api.schema import Body
+from nightcrew.api.body import Body
 
 
 class RevertBody(Body):

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from nightcrew.api import schema
+from nightcrew.api import run_body
 from nightcrew.api.error import describe_errors
 from nightcrew.api.live import LiveResponse, follow_run
-from nightcrew.api.render import Json, render_log, render_run_detail, render_runs
+from nightcrew.api.plain import Json
+from nightcrew.api.run_render import render_log, render_run_detail, render_runs
 from nightcrew.api.task import read_key
 from nightcrew.api.wiring import Port, Surroundings, live_answers
 from nightcrew.core.ids import RunId
@@ -19,7 +20,7 @@ Offset = Annotated[int, Query(ge=0)]
 Raw = Annotated[bool, Query(description="as the agent's CLI wrote it, not as readable text")]
 
 
-@router.get("", response_model=schema.RunsBody, responses=_FOUND)
+@router.get("", response_model=run_body.RunsBody, responses=_FOUND)
 async def list_runs(
     service: Port, task: str | None = None, *, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Json:
@@ -28,13 +29,13 @@ async def list_runs(
     return render_runs(await service.list_runs(task=key, limit=limit))
 
 
-@router.get("/{run}", response_model=schema.RunDetailBody, responses=_FOUND)
+@router.get("/{run}", response_model=run_body.RunDetailBody, responses=_FOUND)
 async def get_run(service: Port, run: Run) -> Json:
     """One run with its prompt and its report."""
     return render_run_detail(await service.get_run(RunId(run)))
 
 
-@router.get("/{run}/log", response_model=schema.LogBody, responses=_FOUND)
+@router.get("/{run}/log", response_model=run_body.LogBody, responses=_FOUND)
 async def get_log(
     service: Port,
     run: Run,

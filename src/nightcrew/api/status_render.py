@@ -1,6 +1,7 @@
 """The service as a whole, as plain values."""
 
-from nightcrew.api.render import Json, render_agent, render_moment, render_project
+from nightcrew.api.plain import Json, render_moment
+from nightcrew.api.render import render_agent, render_project
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.ports.service import ServiceStatus, WebhookStatus
 

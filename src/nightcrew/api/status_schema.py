@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from nightcrew.api.schema import AgentBody, Body, Moment, ProjectBody
+from nightcrew.api.body import Body, Moment
+from nightcrew.api.schema import AgentBody, ProjectBody
 
 
 class WebhookBody(Body):

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Depends, Path, Query
 from nightcrew.api import schema
 from nightcrew.api.error import describe_errors
 from nightcrew.api.live import LiveResponse, follow_events, follow_task_output
-from nightcrew.api.render import Json, render_answer, render_task_detail, render_tasks
+from nightcrew.api.plain import Json
+from nightcrew.api.render import render_answer, render_task_detail, render_tasks
 from nightcrew.api.wiring import LastEvent, Port, Surroundings, live_answers
 from nightcrew.core.errors import Invalid, NightcrewError
 from nightcrew.core.ids import TaskKey, is_slug, parse_number, parse_task_key

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Query, Request
 
-from nightcrew.api import schema
+from nightcrew.api import run_body, schema
 from nightcrew.api.error import describe_errors
 from nightcrew.api.pace import Pace
 from nightcrew.ports.service import Service
@@ -20,7 +20,7 @@ class Live:
     pace: Pace
 
 
-_LIVE_BODIES = {"fact": schema.EventBody, "output": schema.OutputBody}
+_LIVE_BODIES = {"fact": schema.EventBody, "output": run_body.OutputBody}
 
 
 def service_of(request: Request) -> Service:

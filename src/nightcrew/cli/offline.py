@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from nightcrew.api import job_render, render
+from nightcrew.api import job_render, render, run_render
 from nightcrew.api.board_render import render_boards
 from nightcrew.api.status_render import render_status
 from nightcrew.cli.client import Json
@@ -81,19 +81,19 @@ class OfflineReader(Reader):
     def list_runs(self, *, task: str | None, limit: int) -> list[Json]:
         async def ask(service: Service) -> Json:
             key = None if task is None else parse_task_key(task)
-            return render.render_runs(await service.list_runs(task=key, limit=limit))
+            return run_render.render_runs(await service.list_runs(task=key, limit=limit))
 
         return list(self._ask(ask)["runs"])
 
     def get_run(self, run: str) -> Json:
         async def ask(service: Service) -> Json:
-            return render.render_run_detail(await service.get_run(RunId(run)))
+            return run_render.render_run_detail(await service.get_run(RunId(run)))
 
         return self._ask(ask)
 
     def read_log(self, run: str, *, offset: int, raw: bool) -> Json:
         async def ask(service: Service) -> Json:
-            return render.render_log(await service.read_log(RunId(run), offset=offset, raw=raw))
+            return run_render.render_log(await service.read_log(RunId(run), offset=offset, raw=raw))
 
         return self._ask(ask)
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from nightcrew.api import render, schema
+from nightcrew.api import render, run_body, run_render, schema
+from nightcrew.api.plain import render_plain
 from nightcrew.api.status_render import render_status
 from nightcrew.api.status_schema import StatusBody
 from nightcrew.core.failures import Failure, FailureKind
@@ -103,8 +104,8 @@ _STATUS = ServiceStatus(
     [
         (schema.TaskBody, render.render_task(TaskSummary(_BARE, None, "It is new."))),
         (schema.TaskDetailBody, render.render_task_detail(_DETAIL)),
-        (schema.RunBody, render.render_run(a_run(_BARE.key, role=Role.ROUTER, state=RunState.STARTING))),
-        (schema.RunDetailBody, render.render_run_detail(RunDetail(_FAILED, "prompt", "/folder"))),
+        (run_body.RunBody, run_render.render_run(a_run(_BARE.key, role=Role.ROUTER, state=RunState.STARTING))),
+        (run_body.RunDetailBody, run_render.render_run_detail(RunDetail(_FAILED, "prompt", "/folder"))),
         (schema.EventBody, render.render_event(_EVENT)),
         (schema.EventBody, render.render_event(Event("bus.gap", "", NOW))),
         (StatusBody, render_status(_STATUS)),
@@ -115,8 +116,8 @@ _STATUS = ServiceStatus(
         (schema.FlakesBody, render.render_flakes([Flake("a/b", "ci", "test_x", 2, NOW, NOW)])),
         (schema.NoticesBody, render.render_notices(_NOTICES)),
         (schema.ProjectsBody, render.render_projects(_STATUS)),
-        (schema.LogBody, render.render_log(LogPiece("x", 1, ended=True))),
-        (schema.OutputBody, {"run": "r", **render.render_log(LogPiece("x", 1, ended=True))}),
+        (run_body.LogBody, run_render.render_log(LogPiece("x", 1, ended=True))),
+        (run_body.OutputBody, {"run": "r", **run_render.render_log(LogPiece("x", 1, ended=True))}),
         (schema.AnswerBody, render.render_answer(Answer(True, "done", {"sha": HEAD, "at": NOW, "set": {1}}))),
     ],
 )
@@ -135,10 +136,10 @@ def test_what_is_rendered_has_the_promised_shape_and_is_plain_json(body, value):
     ],
 )
 def test_a_report_is_shown_by_its_own_word(report, answer, summary):
-    outcome = render.render_run(replace(_ENDED, outcome=RunOutcome(report, None)))["outcome"]
+    outcome = run_render.render_run(replace(_ENDED, outcome=RunOutcome(report, None)))["outcome"]
     assert isinstance(outcome, dict)
     assert (outcome["answer"], outcome["summary"]) == (answer, summary)
 
 
 def test_values_of_any_kind_become_json():
-    assert render.render_plain({1: b"x", "p": Status.NEW}) == {"1": "b'x'", "p": "Status.NEW"}
+    assert render_plain({1: b"x", "p": Status.NEW}) == {"1": "b'x'", "p": "Status.NEW"}
