@@ -5,14 +5,17 @@ send requests to it; those are refused by what browsers add themselves, and by t
 else's DNS points at this machine).
 """
 
+import logging
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nightcrew.api.error import answer_error
+from nightcrew.serving.guard import render_peer
 
 OWN_HOSTS = frozenset({"nightcrew", "localhost", "127.0.0.1", "::1"})
 _OWN_SITES = frozenset({"none", "same-origin"})
+_log = logging.getLogger(__name__)
 
 
 class SameSite:
@@ -24,6 +27,7 @@ class SameSite:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"} and (problem := self._problem(scope)):
+            _log.warning("refused: %s, from %s", problem, render_peer(scope))
             await answer_error(403, code="denied", message=problem)(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -20,6 +20,7 @@ from nightcrew.api.app import DEFAULT_PACE, create_app
 from nightcrew.api.pace import Pace
 from nightcrew.core.errors import Conflict, Denied, Unavailable
 from nightcrew.ports.service import Service
+from nightcrew.serving.asgi import make_config
 
 _GRACE_S = 2
 _CONNECT_S = 2.0
@@ -81,15 +82,8 @@ async def serve_api(service: Service, socket_path: Path, *, pace: Pace = DEFAULT
 
 async def _serve_until_removed(app: FastAPI, bound: socket.socket, *, path: Path, mark: tuple[int, int] | None) -> None:
     server = _Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE_S,
-        ),
+        make_config(app, grace_s=_GRACE_S),
+        closing=app.state.closing,
         path=path,
         mark=mark,
         watch_s=app.state.pace.watch_s,
@@ -107,8 +101,17 @@ class _Server(uvicorn.Server):
     """uvicorn without its signal handlers: ending is the service's affair. It stops by itself when the socket's path
     is no longer ours."""
 
-    def __init__(self, config: uvicorn.Config, *, path: Path, mark: tuple[int, int] | None, watch_s: float) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        closing: asyncio.Event,
+        path: Path,
+        mark: tuple[int, int] | None,
+        watch_s: float,
+    ) -> None:
         super().__init__(config)
+        self._closing = closing
         self._path = path
         self._mark = mark
         self._watch_s = watch_s
@@ -122,7 +125,7 @@ class _Server(uvicorn.Server):
         while _mark(self._path) == self._mark and not self.should_exit:
             await asyncio.sleep(self._watch_s)
             await self.on_tick(0)
-        self.config.app.state.closing.set()  # type: ignore[union-attr]  # always the app made above
+        self._closing.set()
 
 
 def _ensure_folder(folder: Path) -> None:

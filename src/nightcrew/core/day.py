@@ -12,7 +12,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.job import JobRun
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
-from nightcrew.core.neutral import one_line
+from nightcrew.core.neutral import page_line
 from nightcrew.core.policy.retrying import describe_end
 
 _BAR = 24
@@ -72,7 +72,7 @@ def render_day(day: Day) -> str:
         _section("Failed runs", _failures(day)),
         _section("Agents and models", _agents(day)),
         _section(
-            "Cooldowns", [f"- {one_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"]
+            "Cooldowns", [f"- {page_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"]
         ),
         _section("Where tasks waited", _waits(day)),
         _section("Jobs", _jobs(day)),
@@ -86,7 +86,7 @@ def find_findings(day: Day) -> tuple[Finding, ...]:
     found = []
     for (agent, kind), runs in _failed(day).items():
         if len(runs) >= 3:
-            said = "\n".join(f"- {run.task}: {one_line(describe_end(run), 300)}" for run in runs[-5:])
+            said = "\n".join(f"- {run.task}: {page_line(describe_end(run), 300)}" for run in runs[-5:])
             title = f"{agent} fails again and again: {kind}"
             found.append((len(runs), Finding(f"{agent}:{kind}", title, f"{len(runs)} runs ended like this:\n\n{said}")))
     return tuple(finding for _, finding in sorted(found, key=lambda pair: (-pair[0], pair[1].key)))
@@ -100,17 +100,17 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 def _shipped(day: Day) -> list[str]:
     merged = [task for task, is_merged in day.finished if is_merged]
-    lines = [f"- {task.key} (#{task.pull}): {one_line(task.title, 120)}" for task in merged]
+    lines = [f"- {task.key} (#{task.pull}): {page_line(task.title, 120)}" for task in merged]
     return lines or ["Nothing was merged."]
 
 
 def _closed(day: Day) -> list[str]:
-    return [f"- {task.key}: {one_line(task.title, 120)}" for task, is_merged in day.finished if not is_merged]
+    return [f"- {task.key}: {page_line(task.title, 120)}" for task, is_merged in day.finished if not is_merged]
 
 
 def _blocked(day: Day) -> list[str]:
     blocked = [task for task in day.tasks if task.status is Status.BLOCKED and task.block is not None]
-    return [f"- {task.key}: {one_line(task.block.words, 300) if task.block else ''}" for task in blocked]
+    return [f"- {task.key}: {page_line(task.block.words, 300) if task.block else ''}" for task in blocked]
 
 
 def _failed(day: Day) -> dict[tuple[str, str], list[Run]]:
@@ -124,7 +124,7 @@ def _failed(day: Day) -> dict[tuple[str, str], list[Run]]:
 def _failures(day: Day) -> list[str]:
     ranked = sorted(_failed(day).items(), key=lambda item: (-len(item[1]), item[0]))
     return [
-        f"- {len(runs)} × {agent}, {kind}: {one_line(describe_end(runs[-1]), 200)} ({runs[-1].task})"
+        f"- {len(runs)} × {page_line(agent, 60)}, {kind}: {page_line(describe_end(runs[-1]), 200)} ({runs[-1].task})"
         for (agent, kind), runs in ranked
     ]
 
@@ -155,7 +155,7 @@ def _share(tally: _Tally) -> str:
 
 
 def _cooldowns(day: Day) -> list[str]:
-    return [f"- {event.at:%H:%M} {one_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"]
+    return [f"- {event.at:%H:%M} {page_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"]
 
 
 def _waits(day: Day) -> list[str]:
@@ -193,7 +193,10 @@ def _stays(day: Day, task: Task) -> dict[Status, timedelta]:
 
 def _jobs(day: Day) -> list[str]:
     counts = Counter((run.project, run.job, run.state.value) for run in day.job_runs)
-    return [f"- {job} of {project}: {count} {state}" for (project, job, state), count in sorted(counts.items())]
+    return [
+        f"- {page_line(job, 60)} of {page_line(project)}: {count} {state}"
+        for (project, job, state), count in sorted(counts.items())
+    ]
 
 
 def _plot(day: Day) -> list[str]:
@@ -241,4 +244,4 @@ def _status(event: Event, name: str) -> Status | None:
 
 
 def _cell(text: str) -> str:
-    return one_line(text, 60).replace("|", "/")
+    return page_line(text, 60).replace("|", "/")

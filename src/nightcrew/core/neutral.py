@@ -13,6 +13,9 @@ _MENTION = re.compile(r"@(?=[A-Za-z0-9])")
 _CLOSING = re.compile(
     r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b(:?\s+)(?=(?:[\w.-]+/[\w.-]+)?#\d|https?://|GH-\d)", re.IGNORECASE
 )
+# What begins an element, a comment or a declaration (CommonMark 0.31, section 6.6), but for links in angle brackets.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!https?://[^\s<>]*>)")
+_TARGET = re.compile(r"\](?=[(\[:])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
 _PICTURE = r"[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]"
@@ -37,6 +40,12 @@ def neutralise_comments(text: str) -> str:
     return text.replace("<!--", "<" + _WORD_JOINER + "!--")
 
 
+def neutralise_markup(text: str) -> str:
+    """Keep text from becoming elements of a page, and pictures that a reader's browser would fetch: a word joiner goes
+    behind each `<` of a tag (comments too), and between `!` and `[`."""
+    return _TAG.sub("<" + _WORD_JOINER, text).replace("![", "!" + _WORD_JOINER + "[")
+
+
 def strip_controls(text: str) -> str:
     """Without control and bidirectional characters; line ends and tabs stay (CRLF becomes LF)."""
     if text.isprintable():
@@ -52,8 +61,19 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def forge_text(text: str) -> str:
-    """Text of agents or issues as it may stand in a commit, pull request or comment of Nightcrew's."""
+    """Text of agents or issues as it may stand in a commit or a title, which nobody renders."""
     return neutralise_comments(neutralise_closing(neutralise_mentions(strip_controls(text))))
+
+
+def page_text(text: str) -> str:
+    """Text of agents or issues as a part of a page in Markdown: pull request, comment, report."""
+    return neutralise_markup(neutralise_closing(neutralise_mentions(strip_controls(text))))
+
+
+def page_line(text: str, limit: int = 200) -> str:
+    """A title, name or reason in one line of such a page. It makes no links either, since nobody who writes a title
+    should say where a click on a page of ours leads."""
+    return one_line(_TARGET.sub("]" + _WORD_JOINER, page_text(text)), limit)
 
 
 def strip_hidden(text: str) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from nightcrew.core.ids import render_sha
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.neutral import forge_text, one_line
+from nightcrew.core.neutral import page_line
 from nightcrew.core.policy.budgeting import describe_spent, spent_by
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.reason import Wait
@@ -96,7 +96,7 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
         if task.block.answerable:
             lines.append("- answer with a comment here, and it goes on")
     elif wait is not None and wait.code in _LASTING:
-        lines.append(f"- waits: {_shown(wait.words, 1500)}. {one_line(wait.next)}".rstrip())
+        lines.append(f"- waits: {_shown(wait.words, 1500)}. {_shown(wait.next, 200)}".rstrip())
     return "\n".join(lines)
 
 
@@ -104,15 +104,15 @@ def render_pull_note(wait: Wait | None) -> str:
     """What stands in the way of the merge, for the pull request; empty if nothing does but time."""
     if wait is None or wait.code != "gate_shut":
         return ""
-    return f"{MARK}\n**Nightcrew** does not merge this yet: {_shown(wait.words, 1500)}. {wait.next}"
+    return f"{MARK}\n**Nightcrew** does not merge this yet: {_shown(wait.words, 1500)}. {_shown(wait.next, 400)}"
 
 
 def _answer(command: SettledCommand) -> str:
     """What came of a command, without a word of it that acts again."""
-    given = one_line(forge_text(str(command.given)), 120).replace("`", "'")
+    given = page_line(str(command.given), 120).replace("`", "'")
     end = {Settlement.DONE: "done", Settlement.REFUSED: "refused", Settlement.IGNORED: "ignored"}[command.settlement]
-    words = "" if command.words in ("", end) else f": {one_line(forge_text(command.words), 300)}"
-    return f"`{given}`, as {one_line(forge_text(command.author), 60)} asked: {end}{words}"
+    words = "" if command.words in ("", end) else f": {page_line(command.words, 300)}"
+    return f"`{given}`, as {page_line(command.author, 60)} asked: {end}{words}"
 
 
 def _doing(view: TaskView, agent: str) -> str:
@@ -125,4 +125,4 @@ def _doing(view: TaskView, agent: str) -> str:
 @lru_cache(maxsize=4096)
 def _shown(text: str, limit: int) -> str:
     """Text of others, harmless and in one line. Each look renders the same few again."""
-    return one_line(forge_text(text), limit)
+    return page_line(text, limit)

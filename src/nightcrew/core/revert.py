@@ -3,7 +3,7 @@
 from nightcrew.core.ids import Sha, TaskKey, render_sha
 from nightcrew.core.model.landing import Landing
 from nightcrew.core.model.pull import Pull
-from nightcrew.core.neutral import forge_text, one_line
+from nightcrew.core.neutral import forge_text, one_line, page_line
 from nightcrew.core.render import MARK
 
 LANDING_MARK = "<!-- nightcrew:landing {sha} -->"
@@ -12,9 +12,9 @@ LANDING_MARK = "<!-- nightcrew:landing {sha} -->"
 def render_landing(landing: Landing, task: TaskKey) -> str:
     """The comment on a pull request after whose merge the base turned red."""
     mark = LANDING_MARK.format(sha=landing.merge_sha)
-    checks = one_line(forge_text(", ".join(landing.checks)), 500)
+    checks = page_line(", ".join(landing.checks), 500)
     return (
-        f"{MARK}\n{mark}\n**Nightcrew**: {one_line(forge_text(landing.base_ref), 100)} was green at "
+        f"{MARK}\n{mark}\n**Nightcrew**: {page_line(landing.base_ref, 100)} was green at "
         f"{render_sha(landing.before_sha)}, and is red since this was merged as {render_sha(landing.merge_sha)}: "
         f"{checks}. `nightcrew revert {task}` opens a pull request that takes it back.\n"
     )
@@ -46,6 +46,6 @@ def render_revert_body(merged: Pull, why: str) -> str:
     """What the pull request says, and the text of the task that carries it."""
     return (
         f"This takes pull request #{merged.number} back, which was merged as {merged.merge_commit_sha}.\n\n"
-        f"{one_line(forge_text(why), 500)}\n\n"
+        f"{page_line(why, 500)}\n\n"
         "It holds the opposite of that change on the branch as it is now, and nothing else.\n"
     )

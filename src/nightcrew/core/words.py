@@ -12,7 +12,7 @@ from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.report import AuthorReport, Decision, Finding
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.core.neutral import forge_text, one_line
+from nightcrew.core.neutral import forge_text, one_line, page_line, page_text
 from nightcrew.core.render import MARK
 
 BODY_LIMIT = 60_000
@@ -32,7 +32,7 @@ def render_pull_title(issue: Issue) -> str:
 
 def render_pull_body(issue: Issue, run: Run, report: AuthorReport) -> str:
     """What, why, how tested, who: the template of a pull request."""
-    model = f" ({one_line(forge_text(run.model), 80)})" if run.model else ""
+    model = f" ({page_line(run.model, 80)})" if run.model else ""
     parts = [
         ("What", report.summary or "(the agent gave no summary)"),
         ("Why", report.why or f"See {issue.name}."),
@@ -52,7 +52,7 @@ def render_review_mark(verdict: Verdict) -> str:
 def render_review_body(verdict: Verdict) -> str:
     """A verdict as the body of a review; the mark lets it be found again after a lost answer."""
     word = "approves" if verdict.decision is Decision.APPROVE else "asks for changes to"
-    model = f" ({one_line(forge_text(verdict.model), 80)})" if verdict.model else ""
+    model = f" ({page_line(verdict.model, 80)})" if verdict.model else ""
     summary = _passage(verdict.summary, 20_000)
     mark = render_review_mark(verdict)
     return f"{mark}\n**{verdict.agent}**{model} {word} {render_sha(verdict.head_sha)}.\n\n{summary}\n"
@@ -77,17 +77,16 @@ def is_own_review(body: str) -> bool:
 def render_reaction(key: ReactionKey, words: str) -> str:
     """The comment by which a person is told of an event, beside the one that is kept up to date."""
     mark = REACTION_MARK.format(kind=key.kind.value, sha=key.head_sha)
-    said = one_line(forge_text(words), 2_000).rstrip(".")
+    said = page_line(words, 2_000).rstrip(".")
     return f"{MARK}\n{mark}\n**Nightcrew** needs a person at {render_sha(key.head_sha)}: {said}.\n"
 
 
 def render_reply(command: SettledCommand, words: str) -> str:
     """The answer to a command about a pull request of which nothing else shows what came of it."""
     mark = REPLY_MARK.format(comment=command.comment, place=command.place)
-    said = one_line(forge_text(words), 1_000).rstrip(".")
-    return (
-        f"{MARK}\n{mark}\n**Nightcrew**, to `{command.given}` of {one_line(forge_text(command.author), 60)}: {said}.\n"
-    )
+    said = page_line(words, 1_000).rstrip(".")
+    given = page_line(str(command.given), 120).replace("`", "'")
+    return f"{MARK}\n{mark}\n**Nightcrew**, to `{given}` of {page_line(command.author, 60)}: {said}.\n"
 
 
 def is_reply_to(body: str, command: SettledCommand) -> bool:
@@ -118,7 +117,7 @@ def is_reaction(body: str) -> bool:
 
 def render_landed(sha: Sha, base_ref: str, *, head_sha: Sha) -> str:
     """The comment on a pull request that landed as another commit, so that the forge does not see it as merged."""
-    where = one_line(forge_text(base_ref), 120)
+    where = page_line(base_ref, 120)
     return (
         f"{MARK}\n{LANDED_MARK.format(sha=sha)}\n**Nightcrew** landed {render_sha(head_sha)} on {where} as {sha}, "
         "exactly as it was tested in its merge queue. The forge does not see that as a merge, so this is closed.\n"
@@ -184,6 +183,6 @@ def render_published_mark(mark: str) -> str:
 
 def _passage(text: str, limit: int) -> str:
     """Text of an agent as one part of a page: it can neither act nor reach into what follows it."""
-    safe = cut(forge_text(text), limit)
+    safe = cut(page_text(text), limit)
     fence = open_fence(safe)
     return f"{safe}\n{fence}" if fence else safe

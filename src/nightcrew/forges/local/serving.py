@@ -10,6 +10,7 @@ import uvicorn
 from nightcrew.core.errors import ConfigError, Problem
 from nightcrew.forges.local.app import create_app
 from nightcrew.forges.local.forge import LocalForge
+from nightcrew.serving.asgi import make_config
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _STOP_S = 5
@@ -40,10 +41,7 @@ async def serve(
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     app = create_app(forge, faults=faults, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=_STOP_S
-    )
-    server = _Server(config)
+    server = _Server(make_config(app, grace_s=_STOP_S))
     try:
         async with asyncio.TaskGroup() as group:
             serving = group.create_task(server.serve(sockets=[listening]))

@@ -2,6 +2,7 @@
 news, and answers at once. What a delivery holds besides is not used: whoever is told looks for themselves."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, replace
@@ -18,12 +19,14 @@ from nightcrew.forges.github.webhook.delivery import (
     is_signed,
 )
 from nightcrew.ports.clock import Clock
+from nightcrew.serving.guard import render_peer
 
 PATH = "/webhook"
 READ_S = 10.0
 """How long a sender may take for a body; GitHub itself gives up on an answer after as long."""
 REMEMBERED = 2_000
 LONGEST_ID = 128
+_log = logging.getLogger(__name__)
 
 Message = MutableMapping[str, Any]
 
@@ -75,6 +78,7 @@ class Listener:
             return 413, "too large"
         if not is_signed(body, headers.get(SIGNATURE, b""), self._secret):
             self.tally = replace(self.tally, refused=self.tally.refused + 1)
+            _log.warning("refused a delivery whose signature is not right, from %s", render_peer(scope))
             return 401, "the signature is not right"
         return 202, self._take(headers, body)
 
