@@ -257,6 +257,16 @@ class TestJobs:
             first, *_ = await store.load_job_runs(name="other", each=9)
             assert first.due_at == NOW + timedelta(hours=9_000)
 
+    async def test_the_last_that_was_not_skipped_is_found_behind_many_that_were(self, opened):
+        async with opened() as store:
+            for hours in (1, 2):
+                await store.record_job_run(a_job_run(hours), event=an_event("due"))
+            for hours in range(3, 40):
+                await store.record_job_run(a_job_run(hours, state=JobState.SKIPPED), event=an_event("due"))
+            (last,) = await store.load_job_runs(started=True, each=1)
+            assert last == a_job_run(2)
+            assert len(await store.load_job_runs(started=True)) == 2
+
     async def test_a_schedule_and_a_switch_do_not_touch_each_other(self, opened):
         async with opened() as store:
             await store.note_job("a/b", "nightly", mark="0 0 * * * UTC", at=NOW)

@@ -29,10 +29,11 @@ class Life:
         self.record: JobRecord | None = None
         self.runs: list[JobRun] = []
         self.held = ""
+        self.wanted: datetime | None = None
         self.paused = False
 
     def world(self) -> World:
-        view = JobView(self.job, self.record, tuple(reversed(self.runs)), self.held)
+        view = JobView(self.job, self.record, tuple(reversed(self.runs)), self.held, self.wanted)
         project = ProjectWorld(ProjectSettings(PROJECT), Known("main"), jobs=(view,), paused=self.paused)
         return World(self.now, Settings(), {PROJECT: project})
 
@@ -107,6 +108,15 @@ def test_while_its_last_task_lives_a_time_is_only_written_down():
     assert one.skip == life.held
     life.held = ""
     assert [run.skip for run in life.look(START + hours(2))] == [""]
+
+
+def test_a_person_who_asked_while_it_was_starting_is_told_why_not():
+    life = Life(HOURLY)
+    life.look(START)
+    life.wanted, life.held = START + timedelta(minutes=1), "its last task, a/b#i1, is in_progress"
+    (one,) = life.look(START + timedelta(minutes=2))
+    assert (one.by_hand, one.skip) == (True, life.held)
+    assert life.look(START + timedelta(minutes=3)) == []
 
 
 def test_switched_off_paused_or_draining_nothing_starts():

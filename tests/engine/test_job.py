@@ -8,7 +8,7 @@ import pytest
 
 from nightcrew.config.job import add_job_files
 from nightcrew.core.action.job import StartJob
-from nightcrew.core.errors import Conflict, Missing, OutcomeUnknown
+from nightcrew.core.errors import Conflict, Missing, OutcomeUnknown, Unavailable
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Status
@@ -63,7 +63,9 @@ async def test_the_next_task_is_told_what_the_last_ones_came_to(tmp_path):
     stage = staged(tmp_path, replace(SWEEP, kind=TaskKind.REPORT))
 
     def edit(run):
-        (stage.home / run.folder / "agent" / "answer.md").write_text("Nothing is left over.", encoding="utf-8")
+        (stage.home / run.folder / "agent" / "answer.md").write_text(
+            "Nothing is left over.\n\n## And now\n", encoding="utf-8"
+        )
 
     stage.edit = edit
     await due(stage)
@@ -72,10 +74,16 @@ async def test_the_next_task_is_told_what_the_last_ones_came_to(tmp_path):
     assert second.task is not None
     body = stage.store.internals[second.task].body
     assert "What the last runs of this job came to" in body
-    assert f"2026-03-04 13:00 UTC: {first.task} is done. It reported:\nNothing is left over." in body
+    assert (
+        f"2026-03-04 13:00 UTC: {first.task} is done. It reported:\n  > Nothing is left over.\n  >\n  > ## And now\n"
+        in body
+    )
+    (prompt,) = [(stage.home / one.folder / "prompt.md").read_text() for one in stage.runs(second.task)]
+    assert "Remove what nobody uses." in prompt
+    assert "  > ## And now" in prompt
 
 
-async def test_no_start_while_its_last_task_lives_and_one_that_is_blocked_holds_nothing_up(tmp_path):
+async def test_no_start_while_its_last_task_lives_nor_while_that_waits_for_a_person(tmp_path):
     stage = staged(tmp_path, replace(SWEEP, schedule="*/10 * * * *"))
     await due(stage, 1 / 6, play=False)
     (run,) = runs(stage)
@@ -87,7 +95,33 @@ async def test_no_start_while_its_last_task_lives_and_one_that_is_blocked_holds_
     await stage.facade.block_task(run.task, why="not now")
     await stage.settle(play=False)
     await stage.later(600, play=False)
-    assert runs(stage)[2].state is JobState.DONE
+    assert runs(stage)[2].state is JobState.SKIPPED
+    assert f"nightcrew task close {run.task}" in runs(stage)[2].words
+    with pytest.raises(Conflict, match="waits for you"):
+        await stage.facade.run_job(PROJECT, "sweep")
+    await stage.facade.close_task(run.task)
+    await stage.settle(play=False)
+    await stage.later(600, play=False)
+    assert runs(stage)[3].state is JobState.DONE
+
+
+async def test_a_task_that_outlives_many_due_times_still_holds_its_job_and_is_told_of(tmp_path):
+    stage = staged(tmp_path, replace(SWEEP, schedule="* * * * *"))
+    await due(stage, 1 / 60, play=False)
+    (first,) = runs(stage)
+    for _ in range(40):
+        await stage.later(60, play=False)
+    await stage.restart()
+    stage.edit = lambda run: {f"work-{run.id}.txt": "x"}
+    for _ in range(3):
+        await stage.later(60, play=False)
+    assert {run.state for run in runs(stage)[1:]} == {JobState.SKIPPED}
+    await stage.settle()
+    await stage.later(60)
+    second = next(run.task for run in runs(stage)[1:] if run.task is not None)
+    body = stage.store.internals[second].body
+    assert f"{first.task} is done" in body
+    assert "skipped" not in body
 
 
 async def test_a_person_starts_a_job_and_switches_it(tmp_path):
@@ -249,6 +283,44 @@ Open every link in `docs/`.
 """
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("---\nprompt: x\n---\n", "odd.md:1:schedule"),
+        ("---\nschedule: whenever\n---\nx", "odd.md:2:schedule"),
+        ("---\nschedule: '@daily'\ntimezone: Mars\n---\nx", "odd.md:3:timezone"),
+        ("---\nschedule: '@daily'\nagnet: bob\n---\nx", "odd.md:3:agnet"),
+        ("---\nschedule: '@daily'\nprompt: x\n---\ny", "odd.md:3:prompt"),
+        ("---\n- a\n---\ny", "odd.md:2"),
+        ("---\nschedule: [\n---\ny", "odd.md:2:12"),
+        ("schedule: '@daily'\n", "odd.md:1"),
+        ("---\nschedule: '@daily'\n", "odd.md:1"),
+        ("---\nschedule: '@daily'\n---\n", "needs exactly one of prompt"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_name_line_and_key(text, words):
+    _, (problem,) = add_job_files(ProjectSettings(PROJECT), {".nightcrew/jobs/odd.md": text})
+    assert words in problem
+
+
+def test_a_file_may_come_from_another_editor_and_hold_lines_of_dashes():
+    text = "\ufeff---\r\nschedule: '@daily'\r\ntitle: a\r\n---\r\nOne\r\n\r\n---\r\nTwo\r\n"
+    taken, problems = add_job_files(ProjectSettings(PROJECT), {".nightcrew/jobs/odd.md": text})
+    assert problems == ()
+    assert taken.jobs[0].prompt == "One\n\n---\nTwo"
+
+
+async def test_more_files_than_are_read_are_told_of(tmp_path):
+    stage = staged(tmp_path)
+    stage.ports = replace(stage.ports, add_jobs=add_job_files)
+    stage.loop.adopt(replace(stage.means, ports=stage.ports))
+    stage.observer.expire()
+    stage.workspace.publish(PROJECT, {f".nightcrew/jobs/j{number:02}.md": FILE for number in range(60)})
+    await stage.settle()
+    assert len(await stage.facade.list_jobs()) == 50
+    assert any("more than 50 files" in words for words in stage.observer.problems())
+
+
 async def test_a_job_in_a_file_of_the_base_branch_is_taken_up_and_left_again(tmp_path):
     stage = staged(tmp_path)
     stage.ports = replace(stage.ports, add_jobs=add_job_files)
@@ -338,6 +410,41 @@ async def test_an_agent_comments_on_it_if_asked(tmp_path):
     assert (internal.kind, internal.job) == (TaskKind.REPORT, "daily-review")
     assert "3 × ann, crash" in internal.body
     assert stage.task(run.task).status is Status.DONE
+
+
+async def test_a_crash_anywhere_in_the_daily_review_comes_to_one_report_one_issue_and_one_comment(tmp_path):
+    for place in range(1, 60):
+        stage = await after_trouble(tmp_path / str(place), comment=True, issues=1)
+        await stage.later(1780, play=False)
+        stage.points.die_at = len(stage.points.names) + place
+        try:
+            await stage.later(40, play=False)
+        except Killed:
+            pass
+        else:
+            break
+        await stage.restart()
+        await stage.settle(play=False)
+        await stage.later(150, play=False)
+        await stage.later(150, play=False)
+        (run,) = runs(stage, "daily-review")
+        assert (run.state, run.task is not None) == (JobState.DONE, True), place
+        assert len(stage.store.internals) == 1, place
+        titles = [thread.issue.title for thread in stage.forge.projects[PROJECT].threads.values()]
+        assert len([title for title in titles if title.startswith("ann fails")]) == 1, place
+        assert len(list((stage.home / "reports" / "acme_widget").glob("*.md"))) == 1, place
+    assert place > 3
+
+
+async def test_a_report_is_kept_where_its_issues_could_not_be_filed(tmp_path):
+    stage = await after_trouble(tmp_path, issues=1)
+    await stage.later(1780)
+    stage.forge.fail("create_issue", Unavailable("not now"))
+    await stage.later(40)
+    (run,) = runs(stage, "daily-review")
+    assert run.state is JobState.DONE
+    assert "could not be filed: not now" in run.words
+    assert (stage.home / run.log).is_file()
 
 
 @pytest.mark.case("C194")

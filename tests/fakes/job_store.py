@@ -7,7 +7,7 @@ from datetime import datetime
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.event import Event
-from nightcrew.core.model.job import JobRecord, JobRun
+from nightcrew.core.model.job import JobRecord, JobRun, JobState
 from nightcrew.ports.job_store import DraftTask
 
 
@@ -53,24 +53,29 @@ class MemoryJobs(ABC):
         self.job_runs[key] = replace(run, task=task)
         return self.job_runs[key]
 
-    async def save_job_run(self, run: JobRun, *, event: Event) -> None:
+    async def save_job_run(self, run: JobRun, *, event: Event, draft: DraftTask | None = None) -> None:
         self._check()
         if (run.project, run.job, run.due_at) not in self.job_runs:
             raise Missing(f"{run.job} of {run.project} has no run of {run.due_at}")
         self._append(event)
-        self.job_runs[run.project, run.job, run.due_at] = run
+        task = run.task if draft is None else self._add_internal(run.project, draft)
+        self.job_runs[run.project, run.job, run.due_at] = replace(run, task=task)
 
     async def find_job_run(self, project: str, name: str, due_at: datetime) -> JobRun | None:
         self._check()
         return self.job_runs.get((project, name, due_at))
 
     async def load_job_runs(
-        self, *, project: str | None = None, name: str | None = None, each: int = 30
+        self, *, project: str | None = None, name: str | None = None, each: int = 30, started: bool = False
     ) -> tuple[JobRun, ...]:
         self._check()
         by_job: dict[tuple[str, str], list[JobRun]] = {}
         for run in self.job_runs.values():
-            if project in (None, run.project) and name in (None, run.job):
+            if (
+                project in (None, run.project)
+                and name in (None, run.job)
+                and not (started and run.state is JobState.SKIPPED)
+            ):
                 by_job.setdefault((run.project, run.job), []).append(run)
         found = [run for runs in by_job.values() for run in runs[-each:]]
         return tuple(

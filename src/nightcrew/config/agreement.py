@@ -22,6 +22,7 @@ def find_disagreements(
     """All of them. `values` are the keys that are really written; `adapters` the known ones, None if not known."""
     return [
         *_projects(file, where),
+        *_jobs(file, where),
         *_forges(file, values, where=where),
         *_router(file, where),
         *_adapters(file, where, adapters=adapters),
@@ -40,6 +41,14 @@ def _projects(file: ConfigFile, where: Where) -> Iterator[Problem]:
         if known != index:
             other = where(("projects", known))
             yield Problem(where(("projects", index)), f"{project.slug} is there already", f"see {other}")
+
+
+def _jobs(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    for index, project in enumerate(file.projects):
+        for job, keys in project.jobs.items():
+            if keys.agent is not None and file.agents and keys.agent not in file.agents:
+                place = where(("projects", index, "jobs", job, "agent"))
+                yield _unknown(place, "agent", keys.agent, known=file.agents)
 
 
 def _forges(file: ConfigFile, values: Mapping[str, Any], *, where: Where) -> Iterator[Problem]:

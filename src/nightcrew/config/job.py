@@ -31,6 +31,18 @@ FOLDER = ".nightcrew/jobs/"
 _JOB = JobSettings("", "")
 _TITLE, _PROMPT = 200, 60_000
 _WORKS = ("prompt", "run", "builtin")
+_MEANT_FOR: dict[str, tuple[str, ...]] = {
+    "title": ("prompt",),
+    "kind": ("prompt",),
+    "external": ("prompt",),
+    "agent": ("prompt", "builtin"),
+    "model": ("prompt", "builtin"),
+    "complexity": ("prompt", "builtin"),
+    "timeout": ("run",),
+    "comment": ("builtin",),
+    "issues": ("builtin",),
+}
+"""The works for which a key means something. With another it is refused: who wrote it expects it to do something."""
 
 
 def _job_name(value: str) -> str:
@@ -40,14 +52,32 @@ def _job_name(value: str) -> str:
     return value
 
 
+def _schedule(value: str) -> str:
+    return _parsed(value, value, "UTC")
+
+
+def _zone(value: str) -> str:
+    return _parsed(value, "@daily", value)
+
+
+def _parsed(value: str, schedule: str, zone: str) -> str:
+    try:
+        parse_schedule(schedule, zone)
+    except NightcrewError as error:
+        raise bad_value(str(error)) from None
+    return value
+
+
 JobName = Annotated[str, AfterValidator(_job_name)]
+ScheduleText = Annotated[OneLine, AfterValidator(_schedule)]
+ZoneName = Annotated[OneLine, AfterValidator(_zone)]
 
 
 class JobKeys(Section):
     """One job: when, and one of `prompt`, `run` and `builtin`."""
 
-    schedule: OneLine = key("Five cron fields (minute hour day month weekday), or `@daily` and the like.")
-    timezone: OneLine = key("The zone on whose clock it fires, such as `Europe/Berlin`.", _JOB.zone)
+    schedule: ScheduleText = key("Five cron fields (minute hour day month weekday), or `@daily` and the like.")
+    timezone: ZoneName = key("The zone on whose clock it fires, such as `Europe/Berlin`.", _JOB.zone)
     enabled: Truth = key("Whether it fires; `nightcrew job enable` and `disable` go over it.", _JOB.enabled)
     catch_up: CatchUp = key(
         "What becomes of times that were missed: `once` makes up for the last of them, `skip` for none.", _JOB.catch_up
@@ -78,12 +108,11 @@ class JobKeys(Section):
         if len(given) != 1:
             but = f", not {' and '.join(given)}" if given else ""
             raise bad_value(f"needs exactly one of {', '.join(_WORKS)}{but}")
-        if (self.comment or self.issues) and self.builtin is None:
-            raise bad_value("`comment` and `issues` are about `builtin: daily-review`")
-        try:
-            parse_schedule(self.schedule, self.timezone)
-        except NightcrewError as error:
-            raise bad_value(str(error)) from None
+        for name, works in _MEANT_FOR.items():
+            if given[0] not in works and getattr(self, name) != type(self).model_fields[name].default:
+                raise bad_value(f"`{name}` means nothing with `{given[0]}`, only with {' or '.join(works)}")
+        if self.external and self.kind == "report":
+            raise bad_value("`kind: report` needs an internal task: leave out `external`")
         return self
 
 
@@ -132,9 +161,13 @@ def _parse_file(path: str, text: str) -> JobSettings:
     """A job from a Markdown file: front matter between two lines of `---`, and the prompt behind it."""
     head, body = _split(path, text)
     document = parse_document(head, path)
-    values: dict[str, Any] = dict(document.value) if isinstance(document.value, Mapping) else {}
+    if not isinstance(document.value, Mapping):
+        raise ConfigError([Problem(f"{path}:2", "the front matter is not `key: value`", "such as schedule: '@daily'")])
+    values: dict[str, Any] = dict(document.value)
     name = path.removeprefix(FOLDER).removesuffix(".md")
     if body.strip():
+        if "prompt" in values:
+            raise ConfigError([Problem(document.where(("prompt",)), "there is a text behind the front matter as well")])
         values["prompt"] = body.strip()
     try:
         return _build(_job_name(name), JobKeys.model_validate(values), path=path)
@@ -145,10 +178,10 @@ def _parse_file(path: str, text: str) -> JobSettings:
 
 
 def _split(path: str, text: str) -> tuple[str, str]:
-    lines = text.replace("\r\n", "\n").split("\n")
-    if lines[0].strip() != "---" or "---" not in (line.strip() for line in lines[1:]):
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    if lines[0].rstrip() != "---" or "---" not in (line.rstrip() for line in lines[1:]):
         raise ConfigError([Problem(f"{path}:1", "has no front matter", "begin with --- schedule: '@daily' ---")])
-    end = next(index for index, line in enumerate(lines[1:], start=1) if line.strip() == "---")
+    end = next(index for index, line in enumerate(lines[1:], start=1) if line.rstrip() == "---")
     return "\n".join(("", *lines[1:end])), "\n".join(lines[end + 1 :])
 
 

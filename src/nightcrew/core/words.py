@@ -172,8 +172,14 @@ def render_job_body(prompt: str, last: tuple[str, ...], limit: int) -> str:
     body = cut(prompt.strip(), limit // 2)
     if not last:
         return f"{body}\n"
-    said = "\n".join(f"- {_passage(text, 3_000)}" for text in last)
+    said = "\n".join(f"- {_quoted(_passage(text, 3_000))}" for text in last)
     return f"{body}\n\n## What the last runs of this job came to\n\n{said}\n"
+
+
+def _quoted(text: str) -> str:
+    """One line, and what follows it as a quotation: no line of an agent's can be taken for one of the owner's."""
+    head, *said = text.split("\n")
+    return "\n".join((head, *(f"  > {line}".rstrip() for line in said)))
 
 
 def render_published_mark(mark: str) -> str:

@@ -12,7 +12,7 @@ from nightcrew.core.policy.scheduling import next_times
 from nightcrew.engine.day import load_day
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.view.job import WANTED, job_views
-from nightcrew.engine.view.record import Records
+from nightcrew.engine.view.record import Records, by_job
 from nightcrew.ports.answer import Answer
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.job_service import JobDetail, JobSummary
@@ -68,13 +68,11 @@ class JobReader:
 
     async def load_views(self) -> Mapping[str, tuple[JobView, ...]]:
         store = self._store
-        runs: dict[tuple[str, str], tuple[JobRun, ...]] = {}
-        for run in await store.load_job_runs():
-            runs[run.project, run.job] = (*runs.get((run.project, run.job), ()), run)
         records = Records(
             tasks={task.key: task for task in await store.load_tasks(include_done=True)},
             jobs={(one.project, one.name): one for one in await store.load_job_records()},
-            job_runs=runs,
+            job_runs=by_job(await store.load_job_runs()),
+            job_starts={(run.project, run.job): run for run in await store.load_job_runs(started=True, each=1)},
         )
         now = self._clock.now()
         return {slug: job_views(settings, records, now=now) for slug, settings in self._projects().items()}

@@ -37,14 +37,16 @@ class JobStore(Protocol):
         None, and nothing written, if there is one for that time."""
         ...
 
-    async def save_job_run(self, run: JobRun, *, event: Event) -> None:
-        """Replace what came of it. Missing if there is no such row."""
+    async def save_job_run(self, run: JobRun, *, event: Event, draft: DraftTask | None = None) -> None:
+        """Replace what came of it, with a task that it asks for, in one transaction. Missing if there is no such
+        row."""
         ...
 
     async def find_job_run(self, project: str, name: str, due_at: datetime) -> JobRun | None: ...
 
     async def load_job_runs(
-        self, *, project: str | None = None, name: str | None = None, each: int = 30
+        self, *, project: str | None = None, name: str | None = None, each: int = 30, started: bool = False
     ) -> tuple[JobRun, ...]:
-        """Of each job the last `each` that were recorded, the newest due time first."""
+        """Of each job the last `each` that were recorded, the newest due time first; with `started` only those that
+        were not skipped, of which the last is kept for ever."""
         ...

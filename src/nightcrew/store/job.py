@@ -1,5 +1,6 @@
 """Jobs as rows: since when each has its schedule, and one row for each due time."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from aiosqlite import Connection
@@ -26,13 +27,16 @@ _SWITCH = (
 )
 _LAST = (
     "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY project, job ORDER BY rowid DESC) AS place"
-    " FROM job_runs WHERE project = ifnull(?1, project) AND job = ifnull(?2, job))"
+    " FROM job_runs WHERE project = ifnull(?1, project) AND job = ifnull(?2, job) AND (NOT ?4 OR state <> 'skipped'))"
     " WHERE place <= ?3 ORDER BY due_at DESC, project, job"
 )
 _FORGET = (
     "DELETE FROM job_runs WHERE project = ?1 AND job = ?2 AND rowid < (SELECT rowid FROM job_runs"
     " WHERE project = ?1 AND job = ?2 ORDER BY rowid DESC LIMIT 1 OFFSET ?3)"
+    " AND rowid <> ifnull((SELECT max(rowid) FROM job_runs"
+    " WHERE project = ?1 AND job = ?2 AND state <> 'skipped'), 0)"
 )
+"""But the last that was not skipped: its task may live, and keeps the job."""
 
 
 async def note_job(connection: Connection, project: str, name: str, *, mark: str, at: datetime) -> None:
@@ -73,10 +77,13 @@ async def record_job_run(
     return await find_job_run(connection, run.project, run.job, run.due_at)
 
 
-async def save_job_run(connection: Connection, run: JobRun, *, event: Event) -> None:
+async def save_job_run(connection: Connection, run: JobRun, *, event: Event, draft: DraftTask | None) -> None:
     if await find_job_run(connection, run.project, run.job, run.due_at) is None:
         raise Missing(f"{run.job} of {run.project} has no run of {run.due_at}")
-    await update(connection, "job_runs", _render(run), where=_where(run.project, run.job, run.due_at))
+    task = run.task if draft is None else await internals.record_internal(connection, run.project, draft)
+    await update(
+        connection, "job_runs", _render(replace(run, task=task)), where=_where(run.project, run.job, run.due_at)
+    )
     await events.record_event(connection, event)
 
 
@@ -87,9 +94,9 @@ async def find_job_run(connection: Connection, project: str, name: str, due_at: 
 
 
 async def load_job_runs(
-    connection: Connection, *, project: str | None, name: str | None, each: int
+    connection: Connection, *, project: str | None, name: str | None, each: int, started: bool
 ) -> tuple[JobRun, ...]:
-    return tuple(_parse(row) for row in await ask(connection, _LAST, project, name, each))
+    return tuple(_parse(row) for row in await ask(connection, _LAST, project, name, each, started))
 
 
 def _where(project: str, name: str, due_at: datetime) -> dict[str, Value]:

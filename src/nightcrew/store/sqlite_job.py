@@ -36,13 +36,15 @@ class SqliteJobs(ABC):
     async def record_job_run(self, run: JobRun, *, event: Event, draft: DraftTask | None = None) -> JobRun | None:
         return await self._write(lambda db: jobs.record_job_run(db, run, event=event, draft=draft))
 
-    async def save_job_run(self, run: JobRun, *, event: Event) -> None:
-        await self._write(lambda db: jobs.save_job_run(db, run, event=event))
+    async def save_job_run(self, run: JobRun, *, event: Event, draft: DraftTask | None = None) -> None:
+        await self._write(lambda db: jobs.save_job_run(db, run, event=event, draft=draft))
 
     async def find_job_run(self, project: str, name: str, due_at: datetime) -> JobRun | None:
         return await self._read(lambda db: jobs.find_job_run(db, project, name, due_at))
 
     async def load_job_runs(
-        self, *, project: str | None = None, name: str | None = None, each: int = 30
+        self, *, project: str | None = None, name: str | None = None, each: int = 30, started: bool = False
     ) -> tuple[JobRun, ...]:
-        return await self._read(lambda db: jobs.load_job_runs(db, project=project, name=name, each=each))
+        return await self._read(
+            lambda db: jobs.load_job_runs(db, project=project, name=name, each=each, started=started)
+        )

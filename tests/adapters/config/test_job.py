@@ -13,7 +13,7 @@ from nightcrew.core.model.settings import Settings
 
 FULL = {
     "schedule": "30 2 * * 1-5", "timezone": "Europe/Berlin", "enabled": False, "catch_up": "skip", "title": "Look",
-    "prompt": "Look at it.", "kind": "report", "external": True, "agent": "claude", "model": "m1",
+    "prompt": "Look at it.", "kind": "report", "agent": "claude", "model": "m1",
     "complexity": "simple",
 }  # fmt: skip
 
@@ -27,13 +27,17 @@ def read(**jobs: object) -> Settings:
 
 
 def test_every_key_arrives_and_is_shown_as_it_was_written():
-    settings = read(nightly=FULL, lint={"schedule": "@daily", "run": "make lint", "timeout": "20m"}, day=DAY)
-    day, lint, nightly = settings.projects["acme/widget"].jobs
+    issue = {"schedule": "@daily", "prompt": "x", "external": True}
+    settings = read(
+        nightly=FULL, issue=issue, lint={"schedule": "@daily", "run": "make lint", "timeout": "20m"}, day=DAY
+    )
+    day, issued, lint, nightly = settings.projects["acme/widget"].jobs
     assert day.review == DailyReview(comment=True, issues=2)
     assert nightly == JobSettings(
-        "nightly", "30 2 * * 1-5", "Europe/Berlin", False, "Look", "Look at it.", TaskKind.REPORT, True,
+        "nightly", "30 2 * * 1-5", "Europe/Berlin", False, "Look", "Look at it.", TaskKind.REPORT, False,
         Pins("claude", "m1", "simple"), catch_up=CatchUp.SKIP,
     )  # fmt: skip
+    assert issued.work == "issue"
     assert (lint.run, lint.timeout_s, lint.catch_up) == (("make", "lint"), 1200.0, CatchUp.ONCE)
     again = parse_configuration(json.dumps(render_settings(settings)), "shown", environ={}).apply()
     assert again.projects == settings.projects
@@ -44,7 +48,7 @@ def test_every_key_arrives_and_is_shown_as_it_was_written():
     [
         ({"schedule": "@daily"}, "exactly one of prompt, run, builtin"),
         ({"schedule": "@daily", "builtin": "weekly"}, "builtin"),
-        ({"schedule": "@daily", "prompt": "x", "issues": 1}, "daily-review"),
+        ({"schedule": "@daily", "prompt": "x", "issues": 1}, "only with builtin"),
         ({"schedule": "@daily", "builtin": "daily-review", "issues": 11}, "issues"),
         ({"schedule": "@daily", "prompt": "x", "run": "true"}, "not prompt and run"),
         ({"prompt": "x"}, "schedule"),
@@ -55,6 +59,14 @@ def test_every_key_arrives_and_is_shown_as_it_was_written():
         ({"schedule": "@daily", "prompt": "x", "comand": "x"}, "comand"),
         ({"schedule": "@daily", "prompt": "x", "kind": "poem"}, "kind"),
         ({"schedule": "@daily", "run": "true", "timeout": "9h"}, "timeout"),
+        ({"schedule": "whenever", "prompt": "x"}, r"jobs\.nightly\.schedule"),
+        ({"schedule": "@daily", "timezone": "Mars/Base", "prompt": "x"}, r"jobs\.nightly\.timezone"),
+        ({"schedule": "@daily", "run": "true", "external": True}, "`external` means nothing with `run`"),
+        ({"schedule": "@daily", "builtin": "daily-review", "external": True}, "`external` means nothing"),
+        ({"schedule": "@daily", "run": "true", "agent": "claude"}, "`agent` means nothing with `run`"),
+        ({"schedule": "@daily", "prompt": "x", "timeout": "1h"}, "`timeout` means nothing with `prompt`"),
+        ({"schedule": "@daily", "prompt": "x", "external": True, "kind": "report"}, "internal task"),
+        ({"schedule": "@daily", "prompt": "x", "agent": "clade"}, r"jobs\.nightly\.agent"),
     ],
 )
 def test_what_is_wrong_is_said(job, words):

@@ -97,7 +97,10 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
 }
 """Values to try in the place of the one that is there, by what a key takes: the first that is valid and different."""
 _REVIEW = {"builtin": "daily-review"}
-_INSTEAD: dict[str, dict[str, str]] = {"run": {}, "builtin": {}, "comment": _REVIEW, "issues": _REVIEW}
+_RUN = {"run": "true"}
+_INSTEAD: dict[str, dict[str, str]] = {
+    "run": {}, "builtin": {}, "comment": _REVIEW, "issues": _REVIEW, "timeout": _RUN,
+}  # fmt: skip
 """Keys of a job that stand in the place of its prompt, and what they need beside them."""
 _SHARES = 8
 """There are many keys, and each is read several times."""

@@ -75,7 +75,8 @@ def _follow(world: World, slug: str, view: JobView) -> NoteJob | StartJob | None
     if unfinished is not None:
         return _finish(slug, view, unfinished)
     if _is_wanted(view, now):
-        return StartJob(slug, job, view.wanted_at or now, "a person asked for it", by_hand=True)
+        # It may have been started between the person's word and this look.
+        return StartJob(slug, job, view.wanted_at or now, "a person asked for it", by_hand=True, skip=view.held)
     mark = mark_of(view)
     if view.record is None or view.record.mark != mark or view.record.since_at > now:
         return NoteJob(slug, job, mark, "its schedule counts from now on")

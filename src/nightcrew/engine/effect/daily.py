@@ -6,14 +6,16 @@ from datetime import timedelta
 
 from nightcrew.core.action.job import StartJob
 from nightcrew.core.day import Day, Finding, find_findings, render_day
+from nightcrew.core.errors import OutcomeUnknown, PortError
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.job import DailyReview, JobRun, JobState
 from nightcrew.core.model.pin import TaskKind
+from nightcrew.core.neutral import one_line
 from nightcrew.core.words import render_finding
 from nightcrew.engine.day import load_day
 from nightcrew.engine.effect.filing import file_marked
-from nightcrew.engine.effect.internal import NewTask, add_internal
+from nightcrew.engine.effect.internal import NewTask
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.naming import safe_project
 
@@ -26,8 +28,9 @@ _AGAIN = timedelta(days=30)
 """How long an issue about the same thing is not filed again."""
 
 
-async def write_review(means: Means, action: StartJob, run: JobRun) -> JobRun:
-    """What came of it. Its text is kept as the output of the job."""
+async def write_review(means: Means, action: StartJob, run: JobRun) -> tuple[JobRun, NewTask | None]:
+    """What came of it, and the comment that is to be asked for. Its text is kept as the output of the job. Written once
+    more after a crash, it files nothing a second time."""
     review = action.job.review or DailyReview()
     ports, slug = means.ports, action.project
     day = await load_day(ports.store, ports.clock, days=1, project=slug)
@@ -36,13 +39,21 @@ async def write_review(means: Means, action: StartJob, run: JobRun) -> JobRun:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8", errors="replace")
-    filed = await _file(means, slug, day, review.issues)
+    filed, trouble = list[Issue](), ""
+    try:
+        filed = await _file(means, slug, day, review.issues)
+    except OutcomeUnknown:
+        raise
+    except PortError as error:
+        trouble = one_line(str(error), 300)  # the report is worth keeping all the same
     words = f"{sum(merged for _, merged in day.finished)} merged, {len(day.runs)} runs ended"
     if filed:
         words += ", see " + ", ".join(f"#{issue.number}" for issue in filed)
+    if trouble:
+        words += f"; issues could not be filed: {trouble}"
     ended = replace(run, state=JobState.DONE, words=words, log=str(path.relative_to(ports.home)))
     if not review.comment:
-        return ended
+        return ended, None
     new = NewTask(
         title=f"Comment on the report of {action.due_at:%Y-%m-%d}",
         body=f"{_ASKED}\n\n{text}",
@@ -51,7 +62,7 @@ async def write_review(means: Means, action: StartJob, run: JobRun) -> JobRun:
         pins=action.job.pins,
         job=action.job.name,
     )
-    return replace(ended, task=await add_internal(means, slug, new))
+    return ended, new
 
 
 async def _file(means: Means, slug: str, day: Day, most: int) -> list[Issue]:

@@ -16,8 +16,8 @@ _RESULT = 2_000
 async def describe_last_runs(
     means: Means, project: str, name: str, *, before: datetime, short: bool = False
 ) -> tuple[str, ...]:
-    """The last few before a due time, the newest first, one text each. `short`: for where anybody may read it."""
-    runs = await means.ports.store.load_job_runs(project=project, name=name, each=_RUNS + 1)
+    """The last few starts before a due time, the newest first, one text each. `short`: for where all may read it."""
+    runs = await means.ports.store.load_job_runs(project=project, name=name, each=_RUNS + 1, started=True)
     return tuple([await _describe(means, run, short=short) for run in runs if run.due_at < before][:_RUNS])
 
 

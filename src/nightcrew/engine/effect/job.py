@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nightcrew.core.action.job import NoteJob, StartJob
 from nightcrew.core.actions import ActionOutcome, Done, Refused
-from nightcrew.core.errors import Missing, PortError
+from nightcrew.core.errors import Missing, OutcomeUnknown, PortError
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.job import JobRun, JobState
@@ -57,8 +57,8 @@ async def start_job(means: Means, action: StartJob) -> ActionOutcome:
     known = await store.find_job_run(run.project, run.job, run.due_at)
     if known is None or known.state is not JobState.BEGUN:
         return Refused("it was started for that time already")
-    if job.external:
-        return await _file(means, action, known)
+    if job.external or job.review is not None:
+        return await _work(means, action, known)  # nothing of it is done twice
     words = "the service ended while it ran; it is not run again"
     await _settle(means, replace(known, state=JobState.LOST, words=words))
     return Done(words)
@@ -69,11 +69,12 @@ async def _work(means: Means, action: StartJob, run: JobRun) -> ActionOutcome:
         if action.job.external:
             return await _file(means, action, run)
         if action.job.review is not None:
-            await _settle(means, await write_review(means, action, run))
+            ended, new = await write_review(means, action, run)
+            await _settle(means, ended, new)
             return Done()
         return await _command(means, action, run)
     except PortError as error:
-        if action.job.external:
+        if action.job.external or (action.job.review is not None and isinstance(error, OutcomeUnknown)):
             raise  # it is looked for and filed at the next look
         await _settle(means, replace(run, state=JobState.FAILED, words=one_line(str(error), 500)))
         return Done(str(error))
@@ -149,9 +150,11 @@ async def _command(means: Means, action: StartJob, run: JobRun) -> ActionOutcome
     return Done()
 
 
-async def _settle(means: Means, run: JobRun) -> None:
+async def _settle(means: Means, run: JobRun, new: NewTask | None = None) -> None:
+    """What came of it, with a task that it asks for."""
     ended = replace(run, ended_at=means.ports.clock.now())
-    await means.ports.store.save_job_run(ended, event=_event(means, ended))
+    draft = None if new is None else lambda key: draft_internal(means, key, new)
+    await means.ports.store.save_job_run(ended, event=_event(means, ended), draft=draft)
 
 
 def _event(means: Means, run: JobRun) -> Event:

@@ -3,13 +3,12 @@
 from datetime import datetime, timedelta
 
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.job import JobRun, JobState, JobView
+from nightcrew.core.model.job import JobRun, JobView
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.engine.view.record import Records
 
 _UNADOPTED = timedelta(hours=1)
 """How long an issue that a job filed is waited for to become a task."""
-_AT_REST = (Status.DONE, Status.BLOCKED)
 
 
 WANTED = "engine.job"
@@ -28,23 +27,20 @@ def job_views(settings: ProjectSettings, records: Records, *, now: datetime) -> 
                 job,
                 records.jobs.get(key),
                 runs,
-                _held(runs, records, now=now),
+                _held(records.job_starts.get(key), records, now=now),
                 datetime.fromisoformat(wanted) if wanted else None,
             )
         )
     return tuple(views)
 
 
-def _held(runs: tuple[JobRun, ...], records: Records, *, now: datetime) -> str:
-    """Only a task that lives holds a job up: one that waits for a person does not, or it would wait for ever."""
-    last = next((run for run in sorted(runs, key=_begun, reverse=True) if run.state is not JobState.SKIPPED), None)
+def _held(last: JobRun | None, records: Records, *, now: datetime) -> str:
+    """A task holds its job up as long as it is not done: one that waits for a person goes on once they have spoken."""
     if last is None or last.task is None:
         return ""
     task = records.tasks.get(last.task)
     if task is None:
         return f"its last issue, {last.task}, is not taken up yet" if now - last.began_at < _UNADOPTED else ""
-    return "" if task.status in _AT_REST else f"its last task, {task.key}, is {task.status.value}"
-
-
-def _begun(run: JobRun) -> datetime:
-    return run.began_at
+    if task.status is Status.BLOCKED:
+        return f"its last task, {task.key}, waits for you: answer it, or `nightcrew task close {task.key}`"
+    return "" if task.status is Status.DONE else f"its last task, {task.key}, is {task.status.value}"

@@ -107,15 +107,18 @@ class ProjectReader:
             settings = self._project
             problems.append(f"{SETTINGS_FILE} is not used: {error}")
         if files:
-            settings, wrong = self._add_jobs(settings, files)
+            used = dict(sorted(files.items())[:MOST_JOBS])
+            settings, wrong = self._add_jobs(settings, used)
             problems += wrong
+            if len(files) > MOST_JOBS:
+                problems.append(f"{JOB_FOLDER} holds more than {MOST_JOBS} files; only the first of them are used")
         return ProjectFacts(base_ref, base_sha, settings, "; ".join(problems), text=text, files=files)
 
     async def _job_files(self, slug: str, sha: Sha) -> Mapping[str, str]:
         """The files of jobs that the repository brings along, as they are on the base."""
         tree = await self._workspace.list_tree(slug, sha)
         paths = [path for path in tree if path.startswith(JOB_FOLDER) and path.endswith(".md")]
-        own = [path for path in paths if "/" not in path.removeprefix(JOB_FOLDER)][:MOST_JOBS]
+        own = [path for path in paths if "/" not in path.removeprefix(JOB_FOLDER)][: MOST_JOBS + 1]
         found = {path: await self._workspace.find_file(slug, sha, path) for path in own}
         return {path: text for path, text in found.items() if text is not None}
 

@@ -50,6 +50,8 @@ class Records:
     open_builds: tuple[Build, ...] = ()
     jobs: Mapping[tuple[str, str], JobRecord] = field(default_factory=dict)
     job_runs: Mapping[tuple[str, str], tuple[JobRun, ...]] = field(default_factory=dict)
+    job_starts: Mapping[tuple[str, str], JobRun] = field(default_factory=dict)
+    """The last run of each job that was not skipped, however long ago."""
 
 
 class RecordView:
@@ -96,7 +98,8 @@ class RecordView:
             delivered=await store.load_deliveries(),
             internal=await store.load_internals(),
             jobs={(one.project, one.name): one for one in await store.load_job_records()},
-            job_runs=_by_job(await store.load_job_runs()),
+            job_runs=by_job(await store.load_job_runs()),
+            job_starts={(run.project, run.job): run for run in await store.load_job_runs(started=True, each=1)},
             reruns=await store.load_reruns(),
             cards=await store.load_cards(),
             builds=_by_task(build for build in builds if build.ended_at is not None),
@@ -112,7 +115,8 @@ def _by_task(builds: Iterable[Build]) -> Mapping[TaskKey, tuple[Build, ...]]:
     return found
 
 
-def _by_job(runs: tuple[JobRun, ...]) -> Mapping[tuple[str, str], tuple[JobRun, ...]]:
+def by_job(runs: tuple[JobRun, ...]) -> Mapping[tuple[str, str], tuple[JobRun, ...]]:
+    """The runs of each job, in the order in which they are given."""
     found: dict[tuple[str, str], tuple[JobRun, ...]] = {}
     for run in runs:
         found[run.project, run.job] = (*found.get((run.project, run.job), ()), run)
