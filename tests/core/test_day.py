@@ -79,6 +79,33 @@ def test_a_day_that_had_everything():
     assert "done" not in waits
 
 
+def test_its_plot_is_text_and_a_chart_that_github_draws():
+    page = render_day(a_day())
+    start = page.index("```mermaid")
+    assert page[start : page.index("```", start + 3)].splitlines() == [
+        "```mermaid",
+        "xychart-beta",
+        '    title "Ended runs (bars), and those that failed (line)"',
+        '    x-axis ["{0} 14:00", "{0} 15:00", "{0} 16:00", "{0} 17:00"]'.replace("{0}", f"{SINCE:%d.}"),
+        '    y-axis "runs" 0 --> 3',
+        "    bar [1, 1, 0, 3]",
+        "    line [0, 0, 0, 3]",
+    ]
+
+
+def test_words_from_outside_reach_nobody_from_a_report():
+    hostile = a_task(Status.DONE, 1, pull=71, title="Ask @alice, closes #5 <!--")
+    page = render_day(replace(a_day(), tasks=(hostile,)))
+    assert "@alice" not in page
+    assert "closes #5" not in page
+    assert "<!--" not in page
+
+
+def test_what_was_too_much_to_read_is_said():
+    assert "before 2026-" in render_day(replace(a_day(), known_from_at=NOW))
+    assert "before" not in render_day(a_day())
+
+
 def test_a_day_that_had_nothing_and_a_span_of_weeks():
     page = render_day(Day(SINCE, NOW))
     assert "Nothing was merged." in page

@@ -32,6 +32,8 @@ class Day:
     runs: Sequence[Run] = ()
     events: Sequence[Event] = ()
     job_runs: Sequence[JobRun] = ()
+    known_from_at: datetime | None = None
+    """From when on all events were read, where that is later than `since_at`."""
 
     @property
     def finished(self) -> tuple[tuple[Task, bool], ...]:
@@ -64,6 +66,8 @@ class Finding:
 def render_day(day: Day) -> str:
     """The page."""
     span = f"{day.since_at:%Y-%m-%d %H:%M} to {day.until_at:%Y-%m-%d %H:%M} UTC"
+    if day.known_from_at is not None:
+        span += f"\n\nThere is too much on record: what happened before {day.known_from_at:%Y-%m-%d %H:%M} is left out."
     parts = [
         f"# Report{' of ' + day.project if day.project else ''}\n\n{span}",
         _section("Shipped", _shipped(day)),
@@ -71,9 +75,7 @@ def render_day(day: Day) -> str:
         _section("Waits for a person", _blocked(day)),
         _section("Failed runs", _failures(day)),
         _section("Agents and models", _agents(day)),
-        _section(
-            "Cooldowns", [f"- {page_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"]
-        ),
+        _section("Cooldowns", _cooldowns(day)),
         _section("Where tasks waited", _waits(day)),
         _section("Jobs", _jobs(day)),
         _section("Ended runs over time", _plot(day)),
@@ -155,7 +157,9 @@ def _share(tally: _Tally) -> str:
 
 
 def _cooldowns(day: Day) -> list[str]:
-    return [f"- {event.at:%H:%M} {page_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"]
+    return [
+        f"- {event.at:%Y-%m-%d %H:%M} {page_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"
+    ]
 
 
 def _waits(day: Day) -> list[str]:
@@ -217,7 +221,24 @@ def _plot(day: Day) -> list[str]:
         bars = _bar(good[slot], most, "█").rstrip() + _bar(failed[slot], most, "░").rstrip()
         counts = f"{good[slot]} good, {failed[slot]} failed" if good[slot] or failed[slot] else ""
         lines.append(f"{day.since_at + slot * length:{form}} {bars} {counts}".rstrip())
-    return ["```", *lines, "```"]
+    return ["```", *lines, "```", "", *_chart(day, form, length, good=good, failed=failed)]
+
+
+def _chart(day: Day, form: str, length: timedelta, *, good: Counter[int], failed: Counter[int]) -> list[str]:
+    """The same for GitHub to draw (docs.github.com, "Creating diagrams"): all runs as bars, failed ones as a line."""
+    slots = range(min({*good, *failed}), max({*good, *failed}) + 1)
+    names = ", ".join(f'"{day.since_at + slot * length:{form}}"' for slot in slots)
+    most = max(good[slot] + failed[slot] for slot in slots)
+    return [
+        "```mermaid",
+        "xychart-beta",
+        '    title "Ended runs (bars), and those that failed (line)"',
+        f"    x-axis [{names}]",
+        f'    y-axis "runs" 0 --> {most}',
+        f"    bar [{', '.join(str(good[slot] + failed[slot]) for slot in slots)}]",
+        f"    line [{', '.join(str(failed[slot]) for slot in slots)}]",
+        "```",
+    ]
 
 
 def _bar(count: int, most: int, sign: str = "█") -> str:

@@ -17,6 +17,7 @@ async def load_day(store: Store, clock: Clock, *, days: int, project: str = "") 
     since_at = until_at - timedelta(days=days)
     events = await store.load_events(limit=EVENTS_READ, newest=True)
     runs = await store.load_runs(limit=RUNS_READ)
+    is_cut = len(events) == EVENTS_READ and events[0].at > since_at
     return Day(
         since_at,
         until_at,
@@ -32,6 +33,7 @@ async def load_day(store: Store, clock: Clock, *, days: int, project: str = "") 
             for event in events
             if event.at >= since_at and (event.task is None or project in ("", event.task.project))
         ),
+        known_from_at=events[0].at if is_cut else None,
         job_runs=tuple(
             run
             for run in await store.load_job_runs(project=project or None, each=200)
