@@ -158,7 +158,9 @@ def _share(tally: _Tally) -> str:
 
 def _cooldowns(day: Day) -> list[str]:
     return [
-        f"- {event.at:%Y-%m-%d %H:%M} {page_line(event.why, 200)}" for event in day.events if event.kind == "cooldown.set"
+        f"- {event.at:%Y-%m-%d %H:%M} {page_line(event.why, 200)}"
+        for event in day.events
+        if event.kind == "cooldown.set"
     ]
 
 
