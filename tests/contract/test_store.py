@@ -766,6 +766,16 @@ class TestCooldowns:
         async with opened() as store:
             assert await store.load_cooldowns() == (self.MODEL,)
 
+    async def test_its_notice_is_kept_only_where_there_was_no_such_row(self, opened):
+        one = Notice("", "agent_needs_person", Priority.ACTION, "It needs you.", NOW)
+        async with opened() as store:
+            await store.save_cooldown(self.MODEL, event=an_event(), notice=one)
+            await store.save_cooldown(self.MODEL, event=an_event(), notice=one)
+            assert [notice.words for notice in await store.load_notices()] == ["It needs you."]
+            await store.save_cooldown(self.DEFAULT, event=an_event(), notice=one)
+            (_, second) = await store.load_notices()
+        assert (second.project, second.task) == ("", None)
+
     async def test_what_it_is_counted_by_comes_back(self, opened):
         counted = replace(self.MODEL, since_at=NOW, successes=2, run=RunId("01R"))
         async with opened() as store:

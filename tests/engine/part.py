@@ -116,6 +116,7 @@ class FakeAgent:
         self.refusal: NightcrewError | None = None
         self.needed = Needs()
         self.can_resume = False
+        self.login = ""
         self.session = ""
         self.tool_marks: tuple[bytes, ...] = ()  # ends of its output that say that a tool runs
         self.limit_mark = b""  # an end of its output that says that it only repeats a limit
@@ -149,6 +150,9 @@ class FakeAgent:
 
     def find_limit(self, output: bytes) -> str:
         return self.limit_mark.decode().strip() if self.limit_mark and output.endswith(self.limit_mark) else ""
+
+    def login_command(self) -> str:
+        return self.login
 
     def limits(self) -> tuple[Limit, ...]:
         return ()

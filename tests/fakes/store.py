@@ -336,6 +336,10 @@ class MemoryStore(MemoryJobs):
         self.writes += is_new and event is None
         return is_new
 
+    async def has_notice(self, mark: str) -> bool:
+        self._check()
+        return any(one.mark == mark for one in self.notices)
+
     async def load_notices(
         self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
     ) -> tuple[Notice, ...]:
@@ -495,8 +499,12 @@ class MemoryStore(MemoryJobs):
             )
         )
 
-    async def save_cooldown(self, cooldown: Cooldown, *, event: Event | None = None) -> None:
+    async def save_cooldown(
+        self, cooldown: Cooldown, *, event: Event | None = None, notice: Notice | None = None
+    ) -> None:
         self._check()
+        if notice is not None and (cooldown.agent, cooldown.model, cooldown.kind.value) not in self.cooldowns:
+            self._keep_notice(notice)
         if event is not None:
             self._append(event)
         else:

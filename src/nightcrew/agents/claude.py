@@ -139,6 +139,9 @@ class ClaudeAgent:
     def program(self) -> str:
         return self._program[0]
 
+    def login_command(self) -> str:
+        return f"{self.program} /login"
+
     @property
     def settings_paths(self) -> tuple[str, ...]:
         return (".claude", ".mcp.json")

@@ -104,6 +104,9 @@ class CodexAgent:
     def program(self) -> str:
         return self._program[0]
 
+    def login_command(self) -> str:
+        return f"{self.program} login"
+
     @property
     def settings_paths(self) -> tuple[str, ...]:
         return ()

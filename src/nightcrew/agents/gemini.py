@@ -107,6 +107,9 @@ class GeminiAgent:
     def program(self) -> str:
         return self._program[0]
 
+    def login_command(self) -> str:
+        return self.program
+
     @property
     def settings_paths(self) -> tuple[str, ...]:
         return (".gemini",)

@@ -87,6 +87,9 @@ class OpencodeAgent:
     def program(self) -> str:
         return self._program[0]
 
+    def login_command(self) -> str:
+        return f"{self.program} auth login"
+
     @property
     def settings_paths(self) -> tuple[str, ...]:
         return (".opencode", "opencode.json", "opencode.jsonc")

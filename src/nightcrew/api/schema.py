@@ -272,7 +272,7 @@ class NoticeBody(Body):
 
     id: int
     at: Moment
-    project: str
+    project: str = Field(description="empty: about none in particular")
     task: str | None = Field(description="none: it is about the project")
     kind: str = Field(description="that of a reaction, or blocked or merged")
     priority: Literal["urgent", "action", "warning", "info"]

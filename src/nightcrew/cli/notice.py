@@ -23,7 +23,7 @@ def list_notices(context: Context, options: argparse.Namespace) -> int:
 
 
 def _row(notice: Json, *, now: float) -> list[str]:
-    about = notice["task"] or notice["project"]
+    about = notice["task"] or notice["project"] or "all"
     return [render_when(notice["at"], now), notice["priority"], notice["kind"], about, notice["words"]]
 
 

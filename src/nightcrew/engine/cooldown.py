@@ -9,6 +9,9 @@ from nightcrew.core.model.event import Event
 from nightcrew.ports.service import Answer
 from nightcrew.ports.store import Store
 
+_STANDSTILLS = "cooldown.standstills"
+"""The value that counts how often people were told that no agent is left, and that was over again."""
+
 
 async def list_cooldowns(store: Store, *, now: datetime) -> tuple[Cooldown, ...]:
     """Those in force, the one that ends first before the others."""
@@ -34,9 +37,22 @@ async def clear_cooldowns(
     for name, of in dict.fromkeys((row.agent, row.model) for row in wanted):
         words = f"{render_whom(name, of)} may be used again: a person said so"
         await store.clear_cooldowns(agent=name, model=of, event=event("cooldown.cleared", words))
+    if wanted:
+        await end_standstill(store)  # what fails from now on is news again
     held = [row for row in wanted if row.until_at > now]
     left = [row for row in rows if row not in wanted and row.until_at > now and agent == row.agent]
     return Answer(bool(wanted), _words(held, left, agent, model), {"cleared": len(held)})
+
+
+async def standstill_mark(store: Store) -> str:
+    """The mark of the notice that no agent is left, the same until that is over."""
+    return f"no_agent_left:{await store.find_value(_STANDSTILLS) or '0'}"
+
+
+async def end_standstill(store: Store) -> None:
+    """The next one is another one. Nothing if people were not told of any."""
+    if await store.has_notice(await standstill_mark(store)):
+        await store.save_value(_STANDSTILLS, str(int(await store.find_value(_STANDSTILLS) or "0") + 1))
 
 
 def render_whom(agent: str, model: str | None) -> str:

@@ -19,7 +19,7 @@ class OpenclawNotifier:
 
     async def tell(self, message: Message, notices: Sequence[Notice]) -> None:
         projects = {notice.project for notice in notices}
-        session = next(iter(projects)) if len(projects) == 1 else "all"
+        session = (next(iter(projects)) if len(projects) == 1 else "") or "all"
         body = {
             "message": message.text,
             "name": "Nightcrew",

@@ -197,6 +197,15 @@ class TellsLimit(Protocol):
 
 
 @runtime_checkable
+class TellsLogin(Protocol):
+    """What an adapter has besides, whose CLI a person logs in."""
+
+    def login_command(self) -> str:
+        """The command that a person runs for that."""
+        ...
+
+
+@runtime_checkable
 class ListsModels(Protocol):
     """What an adapter has besides, whose CLI can say which models there are."""
 

@@ -251,8 +251,11 @@ class Store(JobStore, Protocol):
 
     async def load_cooldowns(self) -> tuple[Cooldown, ...]: ...
 
-    async def save_cooldown(self, cooldown: Cooldown, *, event: Event | None = None) -> None:
-        """Insert, or replace the row of the same agent, model and kind. Without an event only its counting changes."""
+    async def save_cooldown(
+        self, cooldown: Cooldown, *, event: Event | None = None, notice: Notice | None = None
+    ) -> None:
+        """Insert, or replace the row of the same agent, model and kind. Without an event only its counting changes.
+        `notice` is kept only where there was no such row."""
         ...
 
     async def clear_cooldowns(
@@ -289,6 +292,10 @@ class Store(JobStore, Protocol):
 
     async def record_notice(self, notice: Notice, *, event: Event | None = None) -> bool:
         """Something that people are to be told. False, and nothing written, if one with its mark is kept already."""
+        ...
+
+    async def has_notice(self, mark: str) -> bool:
+        """Whether one with this mark is kept."""
         ...
 
     async def load_notices(

@@ -6,7 +6,9 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.notice import Notice
 from nightcrew.store import event as events
+from nightcrew.store import notice as notices
 from nightcrew.store.codec import parse_enum, parse_optional_time, parse_time, render_optional_time, render_time
 from nightcrew.store.statement import ask, insert
 
@@ -30,11 +32,14 @@ async def load_cooldowns(connection: Connection) -> tuple[Cooldown, ...]:
     )
 
 
-async def save_cooldown(connection: Connection, cooldown: Cooldown, *, event: Event | None) -> None:
-    """Insert, or replace the one of the same agent, model and kind. `event` None: only its counting changes."""
-    await ask(
+async def save_cooldown(
+    connection: Connection, cooldown: Cooldown, *, event: Event | None, notice: Notice | None = None
+) -> None:
+    """Insert, or replace the one of the same agent, model and kind. `event` None: only its counting changes. `notice`
+    is kept where there was none before."""
+    before = await ask(
         connection,
-        "DELETE FROM cooldowns WHERE agent = ? AND model IS ? AND kind = ?",
+        "DELETE FROM cooldowns WHERE agent = ? AND model IS ? AND kind = ? RETURNING kind",
         cooldown.agent,
         cooldown.model,
         cooldown.kind.value,
@@ -56,6 +61,8 @@ async def save_cooldown(connection: Connection, cooldown: Cooldown, *, event: Ev
     )
     if event is not None:
         await events.record_event(connection, event)
+    if notice is not None and not before:
+        await notices.record_notice(connection, notice)
 
 
 async def clear_cooldowns(

@@ -32,6 +32,10 @@ async def record_notice(connection: Connection, notice: Notice) -> bool:
     return bool(rows)
 
 
+async def has_notice(connection: Connection, mark: str) -> bool:
+    return bool(await ask(connection, "SELECT 1 FROM notices WHERE mark = ?", mark))
+
+
 async def load_notices(
     connection: Connection, *, receiver: str | None, after: int, limit: int, newest: bool
 ) -> tuple[Notice, ...]:

@@ -90,6 +90,9 @@ class ReactionTables(Connected):
 
         return await self._write(body)
 
+    async def has_notice(self, mark: str) -> bool:
+        return await self._read(lambda db: notices.has_notice(db, mark))
+
     async def load_notices(
         self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
     ) -> tuple[Notice, ...]:

@@ -247,8 +247,10 @@ class SqliteStore(ReactionTables, BuildRows, SqliteJobs):
     async def load_cooldowns(self) -> tuple[Cooldown, ...]:
         return await self._read(cooldowns.load_cooldowns)
 
-    async def save_cooldown(self, cooldown: Cooldown, *, event: Event | None = None) -> None:
-        await self._write(lambda db: cooldowns.save_cooldown(db, cooldown, event=event))
+    async def save_cooldown(
+        self, cooldown: Cooldown, *, event: Event | None = None, notice: Notice | None = None
+    ) -> None:
+        await self._write(lambda db: cooldowns.save_cooldown(db, cooldown, event=event, notice=notice))
 
     async def clear_cooldowns(
         self, *, agent: str, model: str | None, event: Event, kind: FailureKind | None = None

@@ -19,9 +19,10 @@ class Priority(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One notice. `task` None: it is about the project as a whole. `kind` is that of a reaction, or `blocked` or
-    `merged`; `words` are one or more sentences for a person, without secrets. With a `mark` it is kept once, however
-    often it comes. `id` is given by the store, 0 before that."""
+    """One notice. `task` None: it is about the project as a whole; `project` empty: about none in particular, so that
+    it is for all. `kind` is that of a reaction, or one of its own (`blocked`, `merged`, …); `words` are one or more
+    sentences for a person, without secrets. With a `mark` it is kept once, however often it comes. `id` is given by the
+    store, 0 before that."""
 
     project: str
     kind: str

@@ -21,7 +21,15 @@ _OFTEN_OF_THE_TASK = frozenset(
     {FailureKind.CRASH, FailureKind.HANG, FailureKind.TIMEOUT, FailureKind.TRUNCATED, FailureKind.BAD_OUTPUT}
 )
 
-NEEDS_PERSON = frozenset({FailureKind.CREDITS, FailureKind.AUTH, FailureKind.BILLING, FailureKind.PERMISSION})
+NEEDS_PERSON = frozenset(
+    {
+        FailureKind.CREDITS,
+        FailureKind.AUTH,
+        FailureKind.BILLING,
+        FailureKind.MODEL_NOT_FOUND,
+        FailureKind.PERMISSION,
+    }
+)
 """Kinds that mostly do not pass by waiting: a person is told, once until it worked again."""
 
 

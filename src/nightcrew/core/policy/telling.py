@@ -48,7 +48,7 @@ def plan_telling(pending: Iterable[Notice], target: Target, *, now: datetime) ->
 
 def render_notice(notice: Notice) -> Message:
     """One notice as a message."""
-    about = str(notice.task or notice.project)
+    about = str(notice.task or notice.project or "Nightcrew")
     head = (Span(f"{_SIGNS[notice.priority]} "), Span(about, Style.BOLD), Span(f" {notice.kind.replace('_', ' ')}"))
     order = f"/task {notice.task}"
     buttons = (Button("Show", order),) if notice.task is not None and len(order.encode()) <= 64 else ()
@@ -61,7 +61,7 @@ def render_together(notices: Sequence[Notice]) -> Message:
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     rows: list[tuple[Span, ...]] = [(Span(f"{len(notices)} notices", Style.BOLD), Span(f": {counts}"))]
     for notice in notices[:_MOST_LISTED]:
-        about = Span(str(notice.task or notice.project), Style.BOLD)
+        about = Span(str(notice.task or notice.project or "Nightcrew"), Style.BOLD)
         rows.append((Span(f"{_SIGNS[notice.priority]} "), about, Span(f" {one_line(notice.words, 160)}")))
     if len(notices) > _MOST_LISTED:
         rows.append((Span(f"… and {len(notices) - _MOST_LISTED} more: nightcrew notice list"),))
@@ -69,7 +69,7 @@ def render_together(notices: Sequence[Notice]) -> Message:
 
 
 def _is_for(notice: Notice, target: Target) -> bool:
-    is_project = not target.projects or notice.project in target.projects
+    is_project = not target.projects or not notice.project or notice.project in target.projects
     return is_project and _RANK[notice.priority] <= _RANK[target.least]
 
 

@@ -9,6 +9,7 @@ from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.policy.cooling import NEEDS_PERSON, charge, credit, find_row, is_forgiven
+from nightcrew.engine.effect.alarm import cooldown_notice, tell_return, tell_standstill, tell_standstill_over
 from nightcrew.engine.effect.means import Means
 from nightcrew.ports.agent import Reading
 from nightcrew.secret.mask import hide_addresses
@@ -22,8 +23,10 @@ async def settle_cooldowns(means: Means, run: Run) -> None:
     known = await means.ports.store.load_cooldowns()
     if outcome.failure is None:
         await _credit(means, run, known)
+        await tell_standstill_over(means, run)
     else:
         await _charge(means, run, outcome.failure, known)
+        await tell_standstill(means)
 
 
 async def keep_unknown(means: Means, run: Run, reading: Reading) -> None:
@@ -45,6 +48,7 @@ async def _credit(means: Means, run: Run, known: tuple[Cooldown, ...]) -> None:
     event = means.event("cooldown.cleared", f"{run.agent} worked", task=run.task, run=run.id)
     for row in credit(run, known, now=means.ports.clock.now()):
         if is_forgiven(row, rules):
+            await tell_return(means, row)
             await store.clear_cooldowns(agent=row.agent, model=row.model, kind=row.kind, event=event)
         else:
             await store.save_cooldown(row)
@@ -57,7 +61,9 @@ async def _charge(means: Means, run: Run, failure: Failure, known: tuple[Cooldow
     if row is None:
         return
     words = f"{render_cooled(row)}: {row.kind.value}, until {row.until_at:%Y-%m-%d %H:%M} UTC"
-    await means.ports.store.save_cooldown(row, event=means.event("cooldown.set", words, task=run.task, run=run.id))
+    event = means.event("cooldown.set", words, task=run.task, run=run.id)
+    notice = await cooldown_notice(means, row, known, run)
+    await means.ports.store.save_cooldown(row, event=event, notice=notice)
     before = find_row(known, agent=row.agent, model=row.model, kind=row.kind)
     if row.kind in NEEDS_PERSON and before is None:
         told = f"{render_cooled(row)} may need you ({row.kind.value}): {failure.detail}"

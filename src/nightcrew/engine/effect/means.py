@@ -86,10 +86,10 @@ class Means:
         shown = {key: self.ports.mask(value) if isinstance(value, str) else value for key, value in data.items()}
         return Event(kind, self.ports.mask(why), self.ports.clock.now(), task, run, shown)
 
-    def notice(self, kind: str, priority: Priority, words: str, *, task: TaskKey, mark: str = "") -> Notice:
-        """What a person is to be told of a task now, without secrets."""
+    def notice(self, kind: str, priority: Priority, words: str, *, task: TaskKey | None, mark: str = "") -> Notice:
+        """What a person is to be told now of a task, or (None) of no project in particular, without secrets."""
         said = cut(strip_controls(self.ports.mask(words)), _NOTICE_LENGTH)
-        return Notice(task.project, kind, priority, said, self.ports.clock.now(), task, mark)
+        return Notice("" if task is None else task.project, kind, priority, said, self.ports.clock.now(), task, mark)
 
     def status_event(self, key: TaskKey, edge: Edge, why: str, *, run: RunId | None = None) -> Event:
         """The event of a change of status."""
