@@ -15,6 +15,7 @@ BENCHMARKS = (
     "hour",
     "merged",
     "tick",
+    "hanging",
     "memory",
     "lasting",
     "tmux",

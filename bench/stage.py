@@ -97,8 +97,9 @@ def configuration(
     interval_s: float = 3600,
     max_runs: int = 4,
     merge: Mapping[str, Any] | None = None,
+    top: Mapping[str, Any] | None = None,
 ) -> Configuration:
-    """The configuration of a home, also written into it. Without `agents`, two that sleep."""
+    """The configuration of a home, also written into it. Without `agents`, two that sleep. `top`: further sections."""
     content = {
         "interval": interval_s,
         "forges": {"bench": dict(forge)},
@@ -107,6 +108,7 @@ def configuration(
         "router": {"mode": "round_robin"},
         "limits": {"max_runs": max_runs},
         "defaults": {"merge": dict(merge or {})},
+        **(top or {}),
     }
     text = json.dumps(content)
     home.config.write_text(text, encoding="utf-8")

@@ -24,7 +24,7 @@ from nightcrew.channels.stream import Streams
 from nightcrew.channels.telegram_error import translate
 from nightcrew.channels.telegram_form import LIMIT, entities_of, keyboard_of, parts_of
 from nightcrew.core.chat.message import Message, Span
-from nightcrew.core.errors import Unavailable
+from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
 from nightcrew.ports.channel import Place
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.cursor import Cursor
@@ -35,6 +35,9 @@ _REMEMBERED = 500
 POLL_S = 25
 """How long the server holds a poll open (Bot API, getUpdates)."""
 CALL_S = 20.0
+"""How long the server may say nothing."""
+WHOLE_CALL_S = 60.0
+"""How long a call may take in all: a server that sends a byte now and then is never silent."""
 _WANTED = ("message", "callback_query")
 
 
@@ -54,6 +57,8 @@ class TelegramChannel:
     limit = LIMIT
     edit_every_s = 3.0
     """Groups take 20 messages a minute, edits among them (core.telegram.org/bots/faq)."""
+
+    whole_call_s = WHOLE_CALL_S
 
     def __init__(
         self, settings: TelegramSettings, desk: Desk, *, clock: Clock, cursor: Cursor, report: Callable[[str], None]
@@ -78,9 +83,12 @@ class TelegramChannel:
     async def opened(self) -> AsyncIterator[None]:
         """The connections, and who the bot is. Raises PortError if Telegram cannot be reached or does not know it."""
         try:
-            await self._bot.initialize()
+            async with asyncio.timeout(self.whole_call_s):
+                await self._bot.initialize()
             self._is_open = True
             yield
+        except TimeoutError:
+            raise Unavailable("Telegram does not come to an end") from None
         except TelegramError as error:
             raise translate(error, now=self._clock.now()) from error
         finally:
@@ -116,7 +124,7 @@ class TelegramChannel:
         self, place: Place, spans: Sequence[Span], *, message: Message | None = None, quiet: bool = True
     ) -> str:
         """Send one part, and return its id. The errors are those of `say`."""
-        try:
+        async with self._limited():
             sent = await self._bot.send_message(
                 place.chat,
                 "".join(span.text for span in spans),
@@ -126,20 +134,28 @@ class TelegramChannel:
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
                 reply_markup=keyboard_of(message.buttons) if message is not None else None,
             )
-        except TelegramError as error:
-            raise translate(error, now=self._clock.now()) from error
         return str(sent.message_id)
 
     async def edit(self, place: Place, posted: str, spans: Sequence[Span]) -> None:
         """Put other text in the place of a part. The errors are those of `say`; the same text again is none."""
         text = "".join(span.text for span in spans)
+        async with self._limited():
+            try:
+                await self._bot.edit_message_text(
+                    text, chat_id=place.chat, message_id=int(posted), entities=entities_of(spans)
+                )
+            except BadRequest as error:
+                if "not modified" not in error.message.casefold():
+                    raise
+
+    @asynccontextmanager
+    async def _limited(self) -> AsyncIterator[None]:
+        """Around a call that says something: its errors are those of `say`, and it ends."""
         try:
-            await self._bot.edit_message_text(
-                text, chat_id=place.chat, message_id=int(posted), entities=entities_of(spans)
-            )
-        except BadRequest as error:
-            if "not modified" not in error.message.casefold():
-                raise translate(error, now=self._clock.now()) from error
+            async with asyncio.timeout(self.whole_call_s):
+                yield
+        except TimeoutError:
+            raise OutcomeUnknown("Telegram does not come to an end") from None
         except TelegramError as error:
             raise translate(error, now=self._clock.now()) from error
 
@@ -175,9 +191,10 @@ class TelegramChannel:
 
     async def _pressed(self, press: str, order: str, asker: Asker) -> None:
         try:
-            await self._bot.answer_callback_query(press)
-        except TelegramError as error:
-            self._report(f"a button at {asker.place} could not be marked as taken: {error.message}")
+            async with self._limited():
+                await self._bot.answer_callback_query(press)
+        except PortError as error:
+            self._report(f"a button at {asker.place} could not be marked as taken: {error}")
         await self._answer(order, asker)
 
     async def _answer(self, text: str, asker: Asker) -> None:

@@ -16,6 +16,7 @@ from nightcrew.core.model.run import RunState
 from nightcrew.ports.channel import Place
 from nightcrew.service.clock import SystemClock
 from tests.fakes.service import FakeService, a_run, a_task
+from tests.fakes.silent import SilentServer
 from tests.fakes.telegram import TOKEN, TelegramServer
 from tests.waiting import eventually
 
@@ -260,3 +261,32 @@ async def test_following_ends_where_it_is_asked_for_again():
         stage.server.write(f"/stream {key.number}")
         stage.server.write(f"/stream {key.number}")
         await eventually(lambda: "not followed here any more" in " ".join(stage.server.texts))
+
+
+def channel_at(port: int) -> TelegramChannel:
+    settings = TelegramSettings(TOKEN, frozenset({"7"}), frozenset(), f"http://127.0.0.1:{port}/bot")
+    desk = Desk(FakeService(), SystemClock())
+    return TelegramChannel(settings, desk, clock=SystemClock(), cursor=Kept(), report=lambda _words: None)
+
+
+async def test_a_server_that_drips_is_not_waited_for_for_ever():
+    async with SilentServer(drips=True).running() as port:
+        channel = channel_at(port)
+        channel.whole_call_s = 0.1
+        with pytest.raises(Unavailable, match="does not come to an end"):
+            await channel.run()
+
+
+async def test_one_that_begins_to_drip_later_is_not_either():
+    server = TelegramServer()
+    async with server.running() as address:
+        way = SilentServer(drips=True, upstream=int(address.split(":")[2].split("/")[0]))
+        async with way.running() as port:
+            channel = channel_at(port)
+            async with channel.opened():
+                await channel.post(HERE, (Span("hello"),))
+                way.fall_silent()
+                channel.whole_call_s = 0.1
+                with pytest.raises(OutcomeUnknown, match="does not come to an end"):
+                    await channel.post(HERE, (Span("again"),))
+        assert server.texts == ["hello"]
