@@ -28,6 +28,11 @@ def render_spans(spans: Iterable[Span]) -> str:
     return "".join(render_span(span) for span in spans)
 
 
+def cost_of(spans: Iterable[Span]) -> int:
+    """What one part takes of the limit."""
+    return utf16_units(render_spans(spans))
+
+
 def render_span(span: Span) -> str:
     """One piece. Code cannot be escaped, so that back-ticks in it are kept apart by what is not seen."""
     text = span.text

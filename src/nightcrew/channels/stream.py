@@ -1,5 +1,5 @@
 """Following a run in a chat: one message that is edited in place as the run prints, and another where it is full. Only
-the newest text matters, so that what a platform's limit holds up is left out and not queued."""
+the newest text matters: of more than a few messages' worth the beginning is left out, and said to be."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,7 +8,6 @@ from typing import Protocol
 
 from nightcrew.channels.desk import Asker
 from nightcrew.core.chat.message import Message, Span, Style, plain
-from nightcrew.core.chat.split import utf16_units
 from nightcrew.core.errors import NightcrewError, PortError, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.ports.channel import Place
@@ -16,15 +15,20 @@ from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import Service
 
 MOST_AT_ONCE = 5
-_ROOM = 300
-"""Characters of a message that are kept for its heading and markup."""
+_MOST_PARTS = 4
+"""Messages that are written at once. What was printed before that is left out."""
+_LEFT_OUT = "[… {count} characters left out: nightcrew run logs …]\n"
 
 
 class Pen(Protocol):
     """Writes one message and changes it. The errors are those of `ports.channel.Speaker`."""
 
     limit: int
+    """What a message may cost."""
     edit_every_s: float
+    """How often one chat may be written to, for ever."""
+
+    def cost(self, spans: Sequence[Span]) -> int: ...
 
     async def post(self, place: Place, spans: Sequence[Span]) -> str: ...
 
@@ -66,29 +70,37 @@ class Streams:
         if place in self._followed and self._followed[place][1] is done:
             del self._followed[place]
 
+    def pause_s(self, place: Place) -> float:
+        """How long a place waits between two edits. The topics of one chat share its limit."""
+        return self.pen.edit_every_s * max(sum(other.chat == place.chat for other in self._followed), 1)
+
     async def _follow(self, place: Place, run: RunId, title: str) -> None:
-        sheet, offset, ended = _Sheet(self.pen, place, title), 0, False
+        sheet, offset, ended = _Sheet(self.pen, place, title, lambda: self.pause_s(place)), 0, False
         try:
             while not ended:
                 piece = await self.service.read_log(run, offset=offset)
+                is_behind = piece.next_offset > offset and not piece.ended
                 offset, ended = piece.next_offset, piece.ended
-                if piece.text or ended:
-                    await self._write(sheet, piece.text, ended=ended)
+                sheet.add(piece.text)
+                if is_behind:
+                    await asyncio.sleep(0)  # what was printed long ago is read through, not waited for
+                    continue
+                if sheet.waiting or ended:
+                    await self._write(sheet, ended=ended)
                 if not ended:
-                    await asyncio.sleep(self.pen.edit_every_s)
+                    await asyncio.sleep(self.pause_s(place))
         except NightcrewError as error:
             self.report(f"following {run} at {place} ended: {error}")
 
-    async def _write(self, sheet: "_Sheet", text: str, *, ended: bool) -> None:
+    async def _write(self, sheet: "_Sheet", *, ended: bool) -> None:
         """Write what is new; while the platform asks to wait, wait. Raises what cannot be waited out."""
-        sheet.add(text)
         while True:
             try:
                 await sheet.flush(ended=ended)
             except Unavailable as error:
                 named = error.retry_at
                 pause_s = 0.0 if named is None else (named - self.clock.now()).total_seconds()
-                await asyncio.sleep(max(pause_s, self.pen.edit_every_s))
+                await asyncio.sleep(max(pause_s, self.pause_s(sheet.place)))
             except PortError as error:
                 if not ended and sheet.posted:
                     self.report(f"one edit was not taken: {error}")
@@ -105,42 +117,58 @@ class _Sheet:
     pen: Pen
     place: Place
     title: str
+    pause_s: Callable[[], float]
     posted: str = ""
     text: str = ""
     waiting: str = ""
+    left_out: int = 0
 
     def add(self, text: str) -> None:
+        """Keep what is new, and of too much the end of it."""
         self.waiting += text
+        over = len(self.waiting) - _MOST_PARTS * self.pen.limit
+        if over > 0:
+            start = self.waiting.find("\n", over, over + 500) + 1 or over
+            self.left_out += start
+            self.waiting = self.waiting[start:]
 
     async def flush(self, *, ended: bool) -> None:
-        room = self.pen.limit - _ROOM
+        if self.left_out:
+            self.waiting = _LEFT_OUT.format(count=self.left_out) + self.waiting
+            self.left_out = 0
         while True:
-            fits, rest = _fill(self.text, self.waiting, room)
+            fits, rest = _fill(self.text, self.waiting, self._fits)
             await self._show(fits, ended=ended and not rest)
             self.text, self.waiting = fits, rest
             if not rest:
                 return
             self.posted, self.text = "", ""
+            await asyncio.sleep(self.pause_s())
+
+    def _fits(self, text: str) -> bool:
+        return self.pen.cost(self._spans(text, "at work")) <= self.pen.limit
+
+    def _spans(self, text: str, state: str) -> tuple[Span, ...]:
+        return Span(f"{self.title} ({state})\n", Style.BOLD), Span(text or "…", Style.BLOCK)
 
     async def _show(self, text: str, *, ended: bool) -> None:
-        state = "ended" if ended else "at work"
-        spans = (Span(f"{self.title} ({state})\n", Style.BOLD), Span(text or "…", Style.BLOCK))
+        spans = self._spans(text, "ended" if ended else "at work")
         if self.posted:
             await self.pen.edit(self.place, self.posted, spans)
         else:
             self.posted = await self.pen.post(self.place, spans)
 
 
-def _fill(before: str, more: str, room: int) -> tuple[str, str]:
-    """As much of `more` behind `before` as there is room for, cut at a line's end where there is one; the rest."""
+def _fill(before: str, more: str, fits: Callable[[str], bool]) -> tuple[str, str]:
+    """As much of `more` behind `before`, which fits, as there is room for, cut at a line's end where there is one; the
+    rest."""
     whole = before + more
-    if utf16_units(whole) <= room:
+    if fits(whole):
         return whole, ""
-    at, size = 0, 0
-    for at, character in enumerate(whole):  # noqa: B007 - where it stopped is what is asked for
-        size += utf16_units(character)
-        if size > room:
-            break
+    at, high = len(before), len(whole) - 1
+    while at < high:
+        middle = (at + high + 1) // 2
+        at, high = (middle, high) if fits(whole[:middle]) else (at, middle - 1)
     line = whole.rfind("\n", max(len(before), at // 2), at)
-    at = max(line + 1 if line >= 0 else at, len(before))
+    at = line + 1 if line >= 0 else at
     return whole[:at], whole[at:]

@@ -23,6 +23,11 @@ def parts_of(message: Message, *, limit: int = LIMIT) -> tuple[tuple[Span, ...],
     return tuple(part for part in parts if any(span.text.strip() for span in part))
 
 
+def cost_of(spans: Iterable[Span]) -> int:
+    """What one part takes of the limit."""
+    return sum(utf16_units(span.text) for span in spans)
+
+
 def entities_of(spans: Iterable[Span]) -> list[MessageEntity]:
     """The entities of one part, with offsets in UTF-16 units."""
     entities, offset = [], 0
