@@ -852,6 +852,10 @@ class TestNotices:
             assert await store.load_notices(after=first.id) == (second,)
             assert await store.load_notices(limit=1) == (first,)
             assert await store.load_notices(limit=1, newest=True) == (second,)
+        async with opened() as store:
+            await store.record_notice(replace(one, priority=Priority.URGENT))
+            left = await store.load_notices(undelivered_to="desktop", limit=2)
+            assert [notice.priority for notice in left] == [Priority.ACTION, Priority.URGENT]
 
     async def test_what_bears_a_mark_is_kept_once(self, opened):
         one = Notice(KEY.project, "ci_failed", Priority.WARNING, "Red.", NOW, KEY, mark="ci_failed:a/b#1:2:abc")

@@ -13,7 +13,7 @@ from nightcrew.core.errors import Denied, Invalid, OutcomeUnknown, Unavailable
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.target import Target
 from nightcrew.engine.bus import Bus
-from nightcrew.engine.courier import Courier, Receiver
+from nightcrew.engine.courier import MOST_PENDING, Courier, Receiver
 from nightcrew.service.clock import SystemClock
 from tests.fakes.store import MemoryStore
 from tests.waiting import eventually
@@ -126,6 +126,30 @@ async def test_one_that_is_refused_is_left_and_the_next_is_told():
         await stage.notice("well")
         await eventually(lambda: ear.ids == [2])
     assert any("too odd" in report for report in stage.reports)
+
+
+async def test_a_way_that_breaks_down_holds_up_no_other_and_is_tried_again():
+    stage = Stage()
+    broken, well = stage.add("broken"), stage.add("well")
+    broken.errors = [ValueError("invalid literal for int()"), KeyError("x")]
+    async with stage.running():
+        await stage.notice("first")
+        await eventually(lambda: well.ids == [1] and broken.ids == [1])
+    assert "broken cannot be told: ValueError: invalid literal for int()" in stage.reports
+
+
+async def test_what_is_urgent_is_told_however_much_waits_for_its_hour():
+    stage = Stage()
+    hour = (stage.clock.now() + timedelta(hours=2)).time()
+    ear = stage.add("one", digest=frozenset({Priority.INFO}), digest_at=hour)
+    async with stage.running():
+        for number in range(MOST_PENDING + 10):
+            at = stage.clock.now()
+            await stage.store.record_notice(Notice("acme/widget", "merged", Priority.INFO, f"n{number}", at))
+        await stage.notice("now", Priority.URGENT)
+        await stage.notice("soon")
+        await eventually(lambda: len(ear.heard) == 2)
+    assert "now" in ear.heard[0]
 
 
 async def test_a_place_that_is_closed_to_us_is_not_asked_again_at_once_and_nothing_is_lost():

@@ -21,7 +21,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.job import JobRecord, JobRun
 from nightcrew.core.model.memory import Memory
-from nightcrew.core.model.notice import Notice
+from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.reaction import Reaction, ReactionKey
 from nightcrew.core.model.report import AuthorReport, ReviewReport
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
@@ -346,6 +346,9 @@ class MemoryStore(MemoryJobs):
         self._check()
         found = [one for one in self.notices if one.id > after and (one.id, undelivered_to) not in self.noticed]
         count = max(limit, 0)
+        if undelivered_to is not None:
+            ranked = sorted(found, key=lambda one: list(Priority).index(one.priority))[:count]
+            return tuple(sorted(ranked, key=lambda one: one.id))
         return tuple(found[max(len(found) - count, 0) :] if newest else found[:count])
 
     async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:

@@ -36,6 +36,14 @@ _NEEDS: dict[TargetKind, tuple[tuple[str, ...], tuple[str, ...]]] = {
     TargetKind.DESKTOP: ((), ()),
 }
 """The keys that each kind of receiver must have, and may have."""
+_ID = re.compile(r"[0-9]{1,20}")
+_PLACES = {
+    (TargetKind.TELEGRAM, "chat"): (re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{4,64}"), "the id of a chat, or @name"),
+    (TargetKind.TELEGRAM, "thread"): (_ID, "the id of a topic, a whole number"),
+    (TargetKind.DISCORD, "chat"): (_ID, "the id of a channel, a whole number"),
+    (TargetKind.DISCORD, "thread"): (_ID, "the id of a thread, a whole number"),
+}
+"""How places are written; nothing else can be told to."""
 _WAYS = tuple(dict.fromkeys(name for needed, more in _NEEDS.values() for name in (*needed, *more)))
 SECRETS = ("url", "token", "secret", "password")
 
@@ -109,6 +117,10 @@ def check_targets(keys: NoticesKeys) -> Iterator[tuple[tuple[str | int, ...], st
         for name in needed:
             if not getattr(target, name):
                 yield (*where, name), "is missing", f"a receiver `to: {target.to.value}` needs it"
+        for (kind, name), (form, words) in _PLACES.items():
+            value = getattr(target, name)
+            if kind is target.to and value and not form.fullmatch(value):
+                yield (*where, name), f"{value[:40]!r} is not {words}", ""
         for name in target.model_fields_set & set(_WAYS) - {*needed, *more}:
             yield (*where, name), f"means nothing for `to: {target.to.value}`", "leave it out"
         if target.encryption not in ("starttls", "tls", "none"):

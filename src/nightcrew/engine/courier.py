@@ -14,6 +14,7 @@ from nightcrew.core.chat.message import Message, Span
 from nightcrew.core.errors import Denied, Invalid, OutcomeUnknown, PortError, Unavailable
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.target import Target
+from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.telling import plan_telling, render_notice, render_together
 from nightcrew.engine.bus import Bus
 from nightcrew.ports.clock import Clock
@@ -115,9 +116,14 @@ class Courier:
         except TimeoutError:
             again |= ids
             raise OutcomeUnknown("it did not answer in time") from None
+        except (Unavailable, Denied):
+            raise
         except OutcomeUnknown:
             again |= ids
             raise
+        except Exception as error:  # whatever one way does, the others are told
+            again |= ids
+            raise OutcomeUnknown(f"{type(error).__name__}: {one_line(str(error), 200)}") from error
         again -= ids
         await self._delivered(notices, name)
 

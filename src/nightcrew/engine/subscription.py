@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from nightcrew.core.errors import Conflict
 from nightcrew.ports.store import Store
 
 SUBSCRIBED = "chat.subscribed."
@@ -26,9 +27,11 @@ async def load_subscriptions(store: Store) -> Mapping[str, frozenset[str]]:
 
 
 async def change_subscription(store: Store, receiver: str, *, project: str | None, is_on: bool) -> bool:
-    """Add or take away one project, or all. Whether that changed anything."""
+    """Add or take away one project, or all. Whether that changed anything. Conflict where one is to be taken of all."""
     name, wanted = SUBSCRIBED + receiver, project or ALL
     before = parse_subscription(await store.find_value(name))
+    if not is_on and project is not None and ALL in before:
+        raise Conflict("Notices of all projects come here: /unsubscribe ends them, then /subscribe to those you want")
     after = before | {wanted} if is_on else frozenset() if project is None else before - {wanted}
     if after == before:
         return False

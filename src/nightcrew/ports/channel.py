@@ -17,6 +17,19 @@ class Place:
         return f"{self.chat}/{self.thread}" if self.thread else self.chat
 
 
+def render_receiver(channel: str, place: Place, person: str = "") -> str:
+    """The name of a place as a receiver. `person` is whose private chat it is: it is told only as long as they are."""
+    return f"{channel}:{place}@{person}" if person else f"{channel}:{place}"
+
+
+def parse_receiver(name: str) -> tuple[str, Place, str]:
+    """Channel, place and person of such a name."""
+    channel, _, rest = name.partition(":")
+    where, _, person = rest.partition("@")
+    chat, _, thread = where.partition("/")
+    return channel, Place(chat, thread), person
+
+
 class Speaker(Protocol):
     """Says messages in order, within the platform's limits."""
 

@@ -301,8 +301,8 @@ class Store(JobStore, Protocol):
     async def load_notices(
         self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
     ) -> tuple[Notice, ...]:
-        """Oldest first; with `undelivered_to` those that this receiver was not given; with `newest` the last `limit`
-        instead of the first."""
+        """Oldest first; with `newest` the last `limit` instead of the first. With `undelivered_to` those that this
+        receiver was not given, of which the `limit` that matter most: what waits for its hour must hide nothing."""
         ...
 
     async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:

@@ -91,6 +91,11 @@ class ChatPart:
             raise Unavailable(f"{self.name} is not connected")
         await self._channel.say(place, message)
 
+    def hears(self, place: Place, person: str) -> bool:
+        """Whether orders are taken at a place: one of `chats`, or a private chat with one of `users`."""
+        wanted = self._wanted()
+        return bool(wanted.token) and (place.chat in wanted.chats or person in wanted.users)
+
     async def run(self, service: Service, clock: Clock, store: Store) -> None:
         """Run the channel for ever, or wait until one is wanted. Raises what ends it."""
         while True:

@@ -4,11 +4,13 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 import structlog
 
+from nightcrew.agents.zone import HostZone
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.secret import resolve_secret
@@ -16,6 +18,7 @@ from nightcrew.core.chat.message import Message
 from nightcrew.core.errors import ConfigError, Denied
 from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.target import NoticeSettings, Target, TargetKind, TargetSettings
+from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.telling import render_notice
 from nightcrew.engine.bus import Bus
 from nightcrew.engine.courier import Courier, Receiver
@@ -26,7 +29,7 @@ from nightcrew.notifiers.ntfy import NtfyNotifier
 from nightcrew.notifiers.openclaw import OpenclawNotifier
 from nightcrew.notifiers.slack import SlackNotifier
 from nightcrew.notifiers.webhook import WebhookNotifier
-from nightcrew.ports.channel import Place, Speaker
+from nightcrew.ports.channel import Place, Speaker, parse_receiver
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.notifier import Notifier
 from nightcrew.ports.service import Answer
@@ -34,6 +37,16 @@ from nightcrew.ports.store import Store
 
 DESKTOP = "desktop"
 _LOOK_EVERY_S = 2.0
+_TRIED_AGAIN_S = 60.0
+"""How long what keeps a receiver from being made is taken to hold: a secret's file may be put right."""
+
+
+class Chat(Speaker, Protocol):
+    """A platform on which notices may be asked for."""
+
+    def hears(self, place: Place, person: str) -> bool:
+        """Whether orders are taken at this place by what is configured now. `person` is known of a private chat."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class NoticePart:
         home: Home,
         *,
         wanted: Callable[[], NoticeSettings],
-        speakers: Mapping[str, Speaker],
+        speakers: Mapping[str, Chat],
         learn: Callable[[Iterable[str]], None],
     ) -> None:
         """`speakers` are the chats by name; `learn` is told secrets."""
@@ -65,7 +78,8 @@ class NoticePart:
         self._learn = learn
         self._subscribed: Mapping[str, frozenset[str]] = {}
         self._built: tuple[object, dict[str, Receiver]] = (None, {})
-        self._problem = ""
+        self._built_at = 0.0
+        self._problems: dict[str, str] = {}
 
     async def run(self, store: Store, clock: Clock, bus: Bus) -> None:
         """Tell for ever."""
@@ -83,11 +97,10 @@ class NoticePart:
     async def test(self, name: str | None, clock: Clock) -> Answer:
         """Tell every receiver, or one, that this is a test. `data` says by name what came of it."""
         receivers = self._receivers(clock)
-        if self._problem:
-            return Answer(False, self._problem)
-        if name is not None and name not in receivers:
-            return Answer(False, f"there is no receiver {name}; there are: {', '.join(sorted(receivers)) or 'none'}")
-        outcomes: dict[str, object] = {}
+        names = {*receivers, *self._problems}
+        if name is not None and name not in names:
+            return Answer(False, f"there is no receiver {name}; there are: {', '.join(sorted(names)) or 'none'}")
+        outcomes: dict[str, object] = {one: words for one, words in self._problems.items() if name in (None, one)}
         for one, receiver in receivers.items():
             if name in (None, one):
                 outcomes[one] = await _try(receiver.notifier, clock.now())
@@ -96,34 +109,42 @@ class NoticePart:
         return Answer(told > 0, words or "nobody is told: add a receiver under `notices`", outcomes)
 
     def _receivers(self, clock: Clock) -> Mapping[str, Receiver]:
-        settings, subscribed = self._wanted(), self._subscribed
-        if self._built[0] != (settings, subscribed):
-            try:
-                receivers = {one.target.name: one for one in self._make(settings, subscribed, clock)}
-                self._problem = ""
-            except ConfigError as error:
-                self._problem = str(error)
-                _report(self._problem)
-                receivers = self._built[1]
-            self._built = ((settings, subscribed), receivers)
+        wanted, now = (self._wanted(), self._places()), clock.monotonic()
+        if self._built[0] != wanted or (self._problems and now - self._built_at > _TRIED_AGAIN_S):
+            before, self._problems = self._problems, {}
+            receivers = {one.target.name: one for one in self._make(*wanted, clock)}
+            for name in self._problems.keys() - before.keys():
+                _report(f"{name} cannot be told: {self._problems[name]}")
+            self._built, self._built_at = (wanted, receivers), now
         return self._built[1]
 
+    def _places(self) -> Mapping[str, tuple[Place, frozenset[str]]]:
+        """Where notices were asked for, with the projects; only where orders are still taken."""
+        found = {}
+        for name, projects in self._subscribed.items():
+            channel, place, person = parse_receiver(name)
+            if projects and channel in self._speakers and self._speakers[channel].hears(place, person):
+                found[name] = (place, projects)
+        return found
+
     def _make(
-        self, settings: NoticeSettings, subscribed: Mapping[str, frozenset[str]], clock: Clock
+        self, settings: NoticeSettings, places: Mapping[str, tuple[Place, frozenset[str]]], clock: Clock
     ) -> Iterable[Receiver]:
-        environ, zone = load_environment(), find_zone(settings.time_zone, now=clock.now())
+        """The receivers; one that cannot be made keeps no other from being told."""
+        environ, zone = load_environment(), find_zone(settings.time_zone)
         program = find_desktop(environ, is_macos=sys.platform == "darwin")
         if settings.desktop and program is not None:
             target = replace(settings.subscribed, name=DESKTOP, least=Priority.WARNING)
             yield Receiver(target, DesktopNotifier(program, environ=environ), zone)
         for given in settings.targets:
-            yield Receiver(given.target, self._notifier(given, clock), zone, mark=repr(given.way))
-        for name, projects in subscribed.items():
-            channel, _, place = name.partition(":")
-            if projects and channel in self._speakers:
-                chat, _, thread = place.partition("/")
-                target = _subscribed(settings.subscribed, name, projects)
-                yield Receiver(target, ChatNotifier(self._speakers[channel], Place(chat, thread)), zone)
+            try:
+                yield Receiver(given.target, self._notifier(given, clock), zone, mark=repr(given.way))
+            except ConfigError as error:
+                self._problems[given.target.name] = one_line(str(error), 400)
+        for name, (place, projects) in places.items():
+            target = _subscribed(settings.subscribed, name, projects)
+            speaker = self._speakers[name.partition(":")[0]]
+            yield Receiver(target, ChatNotifier(speaker, place), zone)
 
     def _notifier(self, given: TargetSettings, clock: Clock) -> Notifier:
         def value(name: str) -> str:
@@ -177,9 +198,9 @@ class NoDesktop:
         raise Denied("there is no desktop here, or no notify-send")
 
 
-def find_zone(name: str, *, now: datetime) -> tzinfo:
-    """The time zone of a name, or this machine's."""
-    return ZoneInfo(name) if name else now.astimezone().tzinfo or UTC
+def find_zone(name: str) -> tzinfo:
+    """The time zone of a name, or this machine's with its summer and winter."""
+    return ZoneInfo(name) if name else HostZone()
 
 
 def _subscribed(plain: Target, name: str, projects: frozenset[str]) -> Target:

@@ -181,8 +181,8 @@ class OfflineService:
     async def switch_job(self, project: str, name: str, *, enabled: bool) -> Answer:
         _refuse(f"{name} of {project} cannot be switched {'on' if enabled else 'off'}")
 
-    async def approve_task(self, key: TaskKey) -> Answer:
-        _refuse(f"{key} cannot be approved")
+    async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
+        _refuse(f"{key} cannot be approved{head and ' at '}{head}")
 
     async def retry_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be retried")

@@ -14,6 +14,7 @@ _INSERT = (
     "INSERT INTO notices (at, project, number, kind, priority, words, mark) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (mark) DO NOTHING RETURNING id"
 )
+_RANK = "CASE priority WHEN 'urgent' THEN 0 WHEN 'action' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END"
 
 
 async def record_notice(connection: Connection, notice: Notice) -> bool:
@@ -39,14 +40,15 @@ async def has_notice(connection: Connection, mark: str) -> bool:
 async def load_notices(
     connection: Connection, *, receiver: str | None, after: int, limit: int, newest: bool
 ) -> tuple[Notice, ...]:
-    """Oldest first; of those after `after`, the first `limit`, or the last `limit` with `newest`."""
+    """Oldest first; of those after `after`, the first `limit`, or the last `limit` with `newest`. For a receiver, the
+    `limit` that matter most."""
     statement, values = "SELECT * FROM notices WHERE id > ?", list[Value]([after])
     if receiver is not None:
         statement += " AND NOT EXISTS (SELECT 1 FROM notice_deliveries WHERE notice = id AND receiver = ?)"
         values.append(receiver)
-    rows = await ask(connection, f"{statement} ORDER BY id {'DESC' if newest else 'ASC'} LIMIT ?", *values, limit)
-    found = tuple(_parse(row) for row in rows)
-    return found[::-1] if newest else found
+    order = "id DESC" if newest else "id" if receiver is None else f"{_RANK}, id"
+    rows = await ask(connection, f"{statement} ORDER BY {order} LIMIT ?", *values, limit)
+    return tuple(sorted((_parse(row) for row in rows), key=lambda notice: notice.id))
 
 
 async def record_notices_delivered(connection: Connection, ids: Sequence[int], *, receiver: str, at: datetime) -> None:

@@ -75,6 +75,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         2.5,
         "127.0.0.1:7701",
         "22:00-07:00",
+        "5",
         "09:00",
         "Europe/Berlin",
         "@hourly",
