@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nightcrew.core.actions import Done, OutcomeOpen, Refused
-from nightcrew.core.errors import OutcomeUnknown
+from nightcrew.core.errors import Conflict, OutcomeUnknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.merge import MergeMethod, MergeMode
 from nightcrew.core.model.pull import CheckState, MergeAnswer, MergeRefused, Required, ReviewState
@@ -171,7 +171,10 @@ async def test_merge_ask_waits_for_a_word_for_this_very_head(tmp_path):
     assert any("does not merge this yet" in body for body in stage.comments(replace(key, number=pull)))
     answer = await stage.facade.approve_task(key)
     assert answer.changed
+    seen = stage.pull(key).head_sha
     stage.forge.push(PROJECT, stage.task(key).branch)
+    with pytest.raises(Conflict, match="has another head by now"):  # whoever looked at the one before
+        await stage.facade.approve_task(key, head=seen[:8])
     stage.observer.expire()
     await stage.settle()
     assert stage.task(key).status is Status.IN_REVIEW

@@ -269,8 +269,10 @@ class FakeService:
         self.jobs[project, name] = replace(found, summary=replace(found.summary, is_on=enabled, next_at=()))
         return Answer(changed, f"{name} of {project} is {'on' if enabled else 'off'}")
 
-    async def approve_task(self, key: TaskKey) -> Answer:
+    async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
         task = self._change(key)
+        if not HEAD.startswith(head):
+            raise Conflict(f"{key} has another head by now")
         if task.pull is None:
             raise Conflict(f"{key} has no pull request yet, so there is nothing to approve")
         if task.approved_sha == HEAD:

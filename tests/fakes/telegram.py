@@ -15,6 +15,8 @@ from typing import Any
 
 from aiohttp import web
 
+from nightcrew.service.clock import SystemClock
+
 TOKEN = "12345:test"
 BOT = {"id": 12345, "is_bot": True, "first_name": "Night", "username": "night_bot"}
 LIMIT = 4096
@@ -55,18 +57,28 @@ class TelegramServer:
         return [said.text for said in self.said]
 
     def write(
-        self, text: str, *, user: int = 7, chat: int | None = None, thread: int | None = None, number: int | None = None
+        self,
+        text: str,
+        *,
+        user: int = 7,
+        chat: int | None = None,
+        thread: int | None = None,
+        number: int | None = None,
+        age_s: int = 0,
     ) -> None:
         """A person writes: to the bot alone, or in a group. `number`: that of the update."""
         message = self._message(text, user=user, chat=chat, thread=thread)
+        message["date"] -= age_s
         message["from"] = {"id": user, "is_bot": False, "first_name": "A person"}
         self._add({"message": message}, number)
 
-    def press(self, button: dict[str, Any], said: Said, *, user: int = 7) -> None:
+    def press(self, button: dict[str, Any], said: Said, *, user: int = 7, is_old: bool = False) -> None:
         """A person presses a button under a message."""
         chat = int(said.chat)
         message = self._message(said.text, user=user, chat=None if chat > 0 else chat, thread=said.thread)
         message |= {"message_id": said.id, "from": BOT}
+        if is_old:  # an InaccessibleMessage
+            message = {"chat": message["chat"], "message_id": said.id, "date": 0}
         press: dict[str, Any] = {
             "id": str(next(self._numbers)),
             "from": {"id": user, "is_bot": False, "first_name": "A person"},
@@ -83,7 +95,7 @@ class TelegramServer:
         where = {"id": user, "type": "private"} if chat is None else {"id": chat, "type": "supergroup", "title": "G"}
         message: dict[str, Any] = {
             "message_id": next(self._numbers),
-            "date": 1_772_000_000,
+            "date": int(SystemClock().now().timestamp()),
             "chat": where,
             "text": text,
         }

@@ -18,6 +18,7 @@ router = APIRouter(prefix="/tasks", tags=["task"])
 _ONE = "/{owner}/{repo}/{number}"
 _FOUND = describe_errors(404)
 _DONE = describe_errors(404, 409)
+_HEAD = "^([0-9a-f]{7,40})?$"
 
 
 def key_of_path(
@@ -106,9 +107,9 @@ async def publish_task(service: Port, key: Key) -> Json:
 
 
 @router.post(_ONE + "/approve", response_model=schema.AnswerBody, responses=_DONE)
-async def approve_task(service: Port, key: Key) -> Json:
-    """A person's word for the merge of the head as it is now."""
-    return render_answer(await service.approve_task(key))
+async def approve_task(service: Port, key: Key, head: Annotated[str, Query(pattern=_HEAD)] = "") -> Json:
+    """A person's word for the merge of the head as it is now; with `head` (or its beginning) for that one alone."""
+    return render_answer(await service.approve_task(key, head=head))
 
 
 @router.post(_ONE + "/retry", response_model=schema.AnswerBody, responses=_DONE)

@@ -1,6 +1,7 @@
 """The desk: where an order from a chat is carried out, and answered. Each order is one question or command of
 `ports.service`, as the command line's are; how tasks and the rest look in a chat is in `view.py`."""
 
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -8,27 +9,32 @@ from dataclasses import dataclass, replace
 from nightcrew.channels import view
 from nightcrew.channels.confirm import CONFIRM_FOR, Confirmations
 from nightcrew.core.chat.message import Button, Message, Span, Style, plain
-from nightcrew.core.chat.order import DANGEROUS, NoOrder, Order, Verb, parse_order
+from nightcrew.core.chat.order import BINDING, DANGEROUS, NoOrder, Order, Verb, parse_order
 from nightcrew.core.errors import ConfigError, NightcrewError
 from nightcrew.core.ids import TaskKey
-from nightcrew.ports.channel import Place
+from nightcrew.ports.channel import Place, render_receiver
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.service import Answer, Service
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who gave an order, and where: `channel` is the platform's name, `person` its id of them."""
+    """Who gave an order, and where: `channel` is the platform's name, `person` its id of them; `is_private`: nobody
+    else is there; `is_late`: it was written long before it arrived."""
 
     channel: str
     place: Place
     person: str
+    is_private: bool = False
+    is_late: bool = False
 
     @property
     def receiver(self) -> str:
         """The name under which notices for this place are kept."""
-        return f"{self.channel}:{self.place}"
+        return render_receiver(self.channel, self.place, self.person if self.is_private else "")
 
+
+_HEAD = re.compile(r"[0-9a-f]{7,40}")
 
 Follow = Callable[[Asker, TaskKey], Awaitable[Message]]
 """Begins to follow the run of a task at a place (`/stream`); its answer is said first."""
@@ -85,7 +91,7 @@ class Desk:
                 is_on = order.verb is Verb.SUBSCRIBE
                 project = await self._project(order.target) if order.target else None
                 return _said(await self.service.set_subscription(asker.receiver, project=project, is_on=is_on))
-            case _ if order.verb in DANGEROUS and not is_sure:
+            case _ if not is_sure and (order.verb in DANGEROUS or (order.verb in BINDING and asker.is_late)):
                 return await self._ask_again(order, asker)
             case _:
                 return _said(await self._command(order))
@@ -137,24 +143,17 @@ class Desk:
                 return Answer(False, f"/{verb.value} {key}: what is missing is the text.")
 
     async def _approve(self, order: Order, key: TaskKey) -> Answer:
-        """A button names the head that it was made for; one that is pressed late approves nothing else."""
-        meant = order.rest
-        if meant:
-            detail = await self.service.get_task(key)
-            heads = [verdict.head_sha for verdict in detail.verdicts]
-            if not heads or not heads[-1].startswith(meant):
-                return Answer(False, f"{key} has another head by now. Look at it first: /task {key}")
-        return await self.service.approve_task(key)
+        """A button names the head that it was made for; pressed after another push it approves nothing."""
+        meant = order.rest if _HEAD.fullmatch(order.rest) else ""
+        return await self.service.approve_task(key, head=meant)
 
     async def _new(self, order: Order) -> Answer:
         projects = [project.slug for project in (await self.service.status()).projects]
         first, _, further = order.words.partition("\n")
-        named = next((slug for slug in projects if order.target.casefold() in _names(slug)), None)
-        title = first.strip()
-        if named is not None:
-            title = title.partition(" ")[2].strip()
-        elif len(projects) == 1:
-            named = projects[0]
+        known = [slug for slug in projects if order.target.casefold() in _names(slug)]
+        title, named = first.strip(), projects[0] if len(projects) == 1 else None
+        if len(known) == 1:
+            title, named = title.partition(" ")[2].strip(), known[0]
         if named is None:
             return Answer(False, f"Which project? /new PROJECT TITLE, with one of: {', '.join(projects)}")
         if not title:

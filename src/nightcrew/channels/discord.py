@@ -21,7 +21,7 @@ from discord.utils import MISSING
 from nightcrew.channels.access import Access
 from nightcrew.channels.desk import Asker, Desk
 from nightcrew.channels.discord_error import translate
-from nightcrew.channels.discord_form import LIMIT, parts_of, render_spans, view_of
+from nightcrew.channels.discord_form import LIMIT, cost_of, parts_of, render_spans, view_of
 from nightcrew.channels.part import say_parts
 from nightcrew.channels.reply import Replies
 from nightcrew.channels.room import Rooms, open_rooms
@@ -56,8 +56,10 @@ class DiscordChannel:
     edit_every_s = 1.5
     """Five edits in five seconds a channel are allowed."""
 
+    cost = staticmethod(cost_of)
+
     def __init__(self, settings: DiscordSettings, desk: Desk, *, clock: Clock, report: Callable[[str], None]) -> None:
-        self.access = Access(settings.users, settings.chats)
+        self.access = Access(settings.users, settings.chats, report)
         self._settings = settings
         self._desk = desk
         self._clock = clock
@@ -141,7 +143,7 @@ class DiscordChannel:
         """Whether it comes from somebody who is heard."""
         if not self.access.may(person, chat=place.chat, is_private=is_private):
             return False
-        rooms.put(place, partial(self._answer, text, Asker(NAME, place, person)))
+        rooms.put(place, partial(self._answer, text, Asker(NAME, place, person, is_private)))
         return True
 
     async def _answer(self, text: str, asker: Asker) -> None:
@@ -208,10 +210,10 @@ class _Client(discord.Client):
         if interaction.channel is None:
             return
         taken = self._give(order, interaction.channel, interaction.user, is_private=interaction.guild_id is None)
+        if not taken:
+            return  # who is not on the list is not answered, in no way
         with suppress(discord.DiscordException, aiohttp.ClientError):
-            if not taken:
-                await interaction.response.send_message("You are not on the list.", ephemeral=True)
-            elif is_shown:
+            if is_shown:
                 shown = render_spans((Span(order),))[:LIMIT]
                 await interaction.response.send_message(shown, allowed_mentions=discord.AllowedMentions.none())
             else:

@@ -7,7 +7,9 @@ import discord
 
 from nightcrew.core.errors import Denied, Invalid, OutcomeUnknown, PortError, Unavailable
 
-_NOT_SENT = (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError)
+_NOT_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+_NO_PLACE = frozenset({50008, 50024, 50083, 160005})
+"""No text channel, not possible in this channel, an archived and a locked thread (docs, "JSON error codes")."""
 
 
 def translate(error: Exception, *, now: datetime) -> PortError:
@@ -21,6 +23,8 @@ def translate(error: Exception, *, now: datetime) -> PortError:
             return Denied("Discord does not allow the bot an intent that it asks for")
         case discord.Forbidden() | discord.NotFound():
             return Denied(f"Discord does not let the bot write there: {error.text[:200]}")
+        case discord.HTTPException() if error.code in _NO_PLACE:
+            return Denied(f"Discord does not take messages there: {error.text[:200]}")
         case discord.HTTPException() if error.status == 429 or error.status >= 500:
             return Unavailable(f"Discord answered {error.status}")
         case discord.HTTPException():

@@ -5,10 +5,11 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 
-from telegram import Bot, CallbackQuery, LinkPreviewOptions, Update
+from telegram import Bot, CallbackQuery, LinkPreviewOptions, MaybeInaccessibleMessage, Update
 from telegram import Message as TelegramMessage
 from telegram.constants import ChatType
 from telegram.error import BadRequest, TelegramError
@@ -22,7 +23,7 @@ from nightcrew.channels.reply import Replies
 from nightcrew.channels.room import Rooms, open_rooms
 from nightcrew.channels.stream import Streams
 from nightcrew.channels.telegram_error import translate
-from nightcrew.channels.telegram_form import LIMIT, entities_of, keyboard_of, parts_of
+from nightcrew.channels.telegram_form import LIMIT, cost_of, entities_of, keyboard_of, parts_of
 from nightcrew.core.chat.message import Message, Span
 from nightcrew.core.errors import OutcomeUnknown, PortError, Unavailable
 from nightcrew.ports.channel import Place
@@ -38,6 +39,8 @@ CALL_S = 20.0
 """How long the server may say nothing."""
 WHOLE_CALL_S = 60.0
 """How long a call may take in all: a server that sends a byte now and then is never silent."""
+LATE = timedelta(minutes=10)
+"""What was written so long ago was kept by Telegram while nobody asked for it."""
 _WANTED = ("message", "callback_query")
 
 
@@ -55,15 +58,16 @@ class TelegramChannel:
     """Implements `ports.channel.Speaker`, and gives orders to the desk. `run` must be running."""
 
     limit = LIMIT
-    edit_every_s = 3.0
-    """Groups take 20 messages a minute, edits among them (core.telegram.org/bots/faq)."""
+    edit_every_s = 4.0
+    """Groups take 20 messages a minute, edits among them (core.telegram.org/bots/faq); some are left for the rest."""
 
     whole_call_s = WHOLE_CALL_S
+    cost = staticmethod(cost_of)
 
     def __init__(
         self, settings: TelegramSettings, desk: Desk, *, clock: Clock, cursor: Cursor, report: Callable[[str], None]
     ) -> None:
-        self.access = Access(settings.users, settings.chats)
+        self.access = Access(settings.users, settings.chats, report)
         self._desk = desk
         self._clock = clock
         self._cursor = cursor
@@ -173,21 +177,21 @@ class TelegramChannel:
         if update.callback_query is not None:
             self._take_press(update.callback_query, rooms)
         elif update.message is not None and update.message.text and update.message.from_user is not None:
-            asker = _asker(update.message, str(update.message.from_user.id))
-            if self._is_heard(update.message, asker):
+            is_late = self._clock.now() - update.message.date > LATE
+            asker = replace(_asker(update.message, str(update.message.from_user.id)), is_late=is_late)
+            if self._is_heard(asker):
                 rooms.put(asker.place, partial(self._answer, update.message.text, asker))
 
     def _take_press(self, press: CallbackQuery, rooms: Rooms) -> None:
-        message = press.message
-        if not isinstance(message, TelegramMessage) or not press.data:
+        message = press.message  # one that is older than two days comes without its text and topic
+        if message is None or not press.data:
             return
         asker = _asker(message, str(press.from_user.id))
-        if self._is_heard(message, asker):
+        if self._is_heard(asker):
             rooms.put(asker.place, partial(self._pressed, press.id, press.data, asker))
 
-    def _is_heard(self, message: TelegramMessage, asker: Asker) -> bool:
-        is_private = message.chat.type == ChatType.PRIVATE
-        return self.access.may(asker.person, chat=asker.place.chat, is_private=is_private)
+    def _is_heard(self, asker: Asker) -> bool:
+        return self.access.may(asker.person, chat=asker.place.chat, is_private=asker.is_private)
 
     async def _pressed(self, press: str, order: str, asker: Asker) -> None:
         try:
@@ -203,6 +207,8 @@ class TelegramChannel:
             await self._replies.say(asker.place, answer)
 
 
-def _asker(message: TelegramMessage, person: str) -> Asker:
-    thread = message.message_thread_id if message.is_topic_message else None
-    return Asker(NAME, Place(str(message.chat.id), str(thread) if thread else ""), person)
+def _asker(message: MaybeInaccessibleMessage, person: str) -> Asker:
+    is_topic = isinstance(message, TelegramMessage) and message.is_topic_message
+    thread = message.message_thread_id if isinstance(message, TelegramMessage) and is_topic else None
+    place = Place(str(message.chat.id), str(thread) if thread else "")
+    return Asker(NAME, place, person, is_private=message.chat.type == ChatType.PRIVATE)

@@ -24,7 +24,16 @@ _NO_PLACE = (
     "topic_deleted",
     "not enough rights",
     "have no rights",
+    "administrator rights",
+    "chat_write_forbidden",
+    "chat_restricted",
+    "chat_admin_required",
+    "user not found",
+    "peer_id_invalid",
+    "was kicked",
+    "deactivated",
 )
+"""What is wrong with the place, not with what is said there."""
 
 
 def translate(error: TelegramError, *, now: datetime) -> PortError:

@@ -88,11 +88,13 @@ class Facade(Questions):
         data = {"task": str(TaskKey(key.project, issue.number)), "url": issue.url}
         return Answer(is_new, f"{key} is issue #{issue.number}" + ("" if is_new else " already"), data)
 
-    async def approve_task(self, key: TaskKey) -> Answer:
+    async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
         task = await self._task(key)
         if task.pull is None or task.status not in (Status.NEEDS_REVIEW, Status.IN_REVIEW):
             raise Conflict(f"{key} has no pull request under review to approve")
         pull = await self._means.forge(key).scm.fetch_pull(key.project, task.pull)
+        if not pull.head_sha.startswith(head):
+            raise Conflict(f"{key} has another head by now, {pull.head_sha[:10]}: look at it first")
         if task.approved_sha == pull.head_sha:
             return Answer(False, f"{pull.head_sha[:10]} was approved already")
         event = self._means.event("task.approved", "a person said yes", task=key, sha=pull.head_sha)
@@ -211,8 +213,8 @@ class Facade(Questions):
             project = self._reader.spell(project)
             if project not in self._means.settings.projects:
                 raise Missing(f"{project} is not a configured project")
-        changed = await change_subscription(self._means.ports.store, receiver, project=project, is_on=is_on)
         what = f"Notices of {project or 'all projects'}"
+        changed = await change_subscription(self._means.ports.store, receiver, project=project, is_on=is_on)
         if not changed:
             return Answer(False, f"{what} came here already" if is_on else f"{what} did not come here")
         return Answer(True, f"{what} {'come' if is_on else 'no more come'} here")

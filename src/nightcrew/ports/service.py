@@ -198,8 +198,9 @@ class Service(JobService, Protocol):
         """Make an issue of an internal task, once; `data` has `task` and `url`. Conflict while it is at work."""
         ...
 
-    async def approve_task(self, key: TaskKey) -> Answer:
-        """A person's word for the merge of the head as it is now."""
+    async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
+        """A person's word for the merge of the head as it is now. With `head`, or its beginning, for that one alone:
+        Conflict if the forge shows another."""
         ...
 
     async def retry_task(self, key: TaskKey) -> Answer:

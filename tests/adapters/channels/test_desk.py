@@ -1,5 +1,6 @@
 """The desk: orders from a chat, each answered, each the same command as the command line's."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -94,6 +95,27 @@ async def test_a_new_task_takes_its_title_from_the_first_line_and_its_text_from_
     assert "acme/doors#" in answer.text
     task = next(task for key, task in stage.service.tasks.items() if key.project == "acme/doors")
     assert task.title == "Fix the door"
+
+
+async def test_a_name_that_two_projects_have_is_asked_about():
+    stage = Stage()
+    stage.service.add_project("acme/doors")
+    stage.service.add_project("other/doors")
+    assert "Which project?" in (await stage.give("/new doors Fix the door")).text
+    assert "other/doors#" in (await stage.give("/new other/doors Fix the door")).text
+
+
+async def test_a_button_for_an_approval_names_the_head_and_other_words_do_not():
+    stage = Stage()
+    stage.service.put_task(replace(a_task(44), pull=71))
+    assert "another head" in (await stage.give(f"/approve 44 {'0123456789abcdef'[:8]}")).text
+    assert not stage.service.tasks[a_task(44).key].approved_sha
+    await stage.give("/Approve 44 looks good to me")
+    assert stage.service.tasks[a_task(44).key].approved_sha
+
+
+async def test_the_first_button_of_telegram_is_answered_with_help():
+    assert (await Stage().give("/start")).text == (await Stage().give("/help")).text
 
 
 async def test_what_cannot_be_done_is_said_in_words():

@@ -5,14 +5,16 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
+import aiohttp
 import pytest
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from nightcrew.channels.desk import Desk
 from nightcrew.channels.discord import DiscordChannel, DiscordSettings
+from nightcrew.channels.discord_error import translate
 from nightcrew.core.chat.message import Message, Span, Style, plain
-from nightcrew.core.errors import Denied, Invalid, Unavailable
+from nightcrew.core.errors import Denied, Invalid, OutcomeUnknown, Unavailable
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import RunState
 from nightcrew.ports.channel import Place
@@ -84,14 +86,15 @@ async def test_what_is_said_mentions_nobody_and_is_no_markup():
         assert "@everyone" not in text
 
 
-async def test_who_is_not_on_the_list_is_told_so_alone_and_counted():
+async def test_who_is_not_on_the_list_is_ignored_and_counted():
     async with discord() as stage:
         await stage.server.command("status", user=8)
         await stage.server.write("/status", user=8)
         await stage.server.command("status", user=7, channel=THREAD)
         await eventually(lambda: len(stage.server.posted) == 1)
         assert stage.channel.access.ignored == {"8": 2}
-        assert stage.server.shown[0]["data"]["flags"] == 64
+        assert len(stage.server.shown) == 1
+        assert any("1 ignored so far, the last of them from 8" in report for report in stage.reports)
 
 
 async def test_a_dangerous_order_is_confirmed_by_a_button():
@@ -160,8 +163,17 @@ async def test_one_that_is_refused_spoils_none_after_it():
         stage.server.faults.append((403, 50013, "Missing Permissions"))
         with pytest.raises(Denied):
             await stage.channel.say(HERE, plain("x"))
+        stage.server.faults.append((400, 50083, "Thread is archived"))
+        with pytest.raises(Denied):
+            await stage.channel.say(HERE, plain("x"))
         await stage.channel.say(HERE, plain("y"))
         assert stage.server.texts == ["y"]
+
+
+def test_a_timeout_after_the_request_was_sent_is_unknown():
+    now = SystemClock().now()
+    assert isinstance(translate(aiohttp.SocketTimeoutError(), now=now), OutcomeUnknown)
+    assert isinstance(translate(aiohttp.ConnectionTimeoutError(), now=now), Unavailable)
 
 
 @pytest.mark.parametrize("fault", ["lost", "cut"])

@@ -83,6 +83,26 @@ async def test_an_order_is_answered_where_it_was_given():
         assert "Odd <b>&amp;" in private.text
 
 
+async def test_an_approval_that_telegram_kept_for_hours_is_asked_for_again():
+    async with telegram() as stage:
+        key = replace(a_task(44), pull=71).key
+        stage.service.put_task(replace(a_task(44), pull=71))
+        stage.server.write("/approve 44", age_s=7200)
+        await eventually(lambda: len(stage.server.said) == 1)
+        assert "Really?" in stage.server.texts[0]
+        assert not stage.service.tasks[key].approved_sha
+        stage.server.press(stage.server.said[0].buttons[0], stage.server.said[0])
+        await eventually(lambda: bool(stage.service.tasks[key].approved_sha))
+
+
+async def test_a_button_under_an_old_message_works():
+    async with telegram() as stage:
+        stage.server.write("/help")
+        await eventually(lambda: len(stage.server.said) == 1)
+        stage.server.press({"callback_data": "/cooldowns"}, stage.server.said[0], is_old=True)
+        await eventually(lambda: stage.server.texts[-1] == "Nothing rests.")
+
+
 async def test_who_is_not_on_the_list_is_ignored_and_counted():
     async with telegram() as stage:
         stage.server.write("/status", user=8)
@@ -196,6 +216,8 @@ async def test_an_answer_is_not_waited_for_beyond_reason_and_its_loss_is_told():
         ((403, "Forbidden: bot was blocked by the user"), Denied),
         ((400, "Bad Request: chat not found"), Denied),
         ((400, "Bad Request: message thread not found"), Denied),
+        ((400, "Bad Request: need administrator rights in the channel chat"), Denied),
+        ((400, "Bad Request: CHAT_WRITE_FORBIDDEN"), Denied),
         ((400, "Bad Request: can't parse entities"), Invalid),
         ((500, "Internal Server Error"), Unavailable),
         ("lost", OutcomeUnknown),

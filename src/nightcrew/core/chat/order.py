@@ -59,10 +59,13 @@ HELP: dict[Verb, tuple[str, str]] = {
 }
 """What each takes, and what it does. CONFIRM and CANCEL are given by buttons and not named."""
 
+BINDING = frozenset({Verb.APPROVE})
+"""Orders about what a person saw when they gave them: they are confirmed as well if they arrive late."""
+
 DANGEROUS = frozenset({Verb.STOP, Verb.MERGE, Verb.RETRY, Verb.BLOCK})
 """Orders that end work, or cannot be taken back: they are confirmed."""
 
-_ORDER = re.compile(r"/([a-z_]{1,32})(?:@([A-Za-z0-9_]{1,64}))?(?:\s+(.*))?", re.DOTALL)
+_ORDER = re.compile(r"/([A-Za-z_]{1,32})(?:@([A-Za-z0-9_]{1,64}))?(?:\s+(.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,9 @@ def parse_order(text: str, *, called: str = "") -> Order | NoOrder | None:
         return None
     if match[2] and called and match[2].casefold() != called.casefold():
         return None
-    word = match[1]
+    word = match[1].lower()
+    if word == "start":  # what Telegram's first button sends
+        return Order(Verb.HELP)
     verb = next((verb for verb in Verb if verb.value == word), None)
     if verb is None:
         return NoOrder(f"There is no /{one_line(word, 32)}. /help lists what there is.")
