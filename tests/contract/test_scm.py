@@ -387,3 +387,11 @@ async def test_what_is_not_there_is_missing(stage):
     ):
         with pytest.raises(Missing):
             await call
+
+
+async def test_branches_are_listed_by_how_their_names_begin(stage):
+    one = await stage.push("night/1-a", {"a.py": "1\n"})
+    other = await stage.push("night/2-b", {"b.py": "1\n"})
+    await stage.push("nightly", {"c.py": "1\n"})
+    assert await stage.forge.list_branches(PROJECT, prefix="night/") == {"night/1-a": one, "night/2-b": other}
+    assert await stage.forge.list_branches(PROJECT, prefix="day/") == {}

@@ -282,3 +282,10 @@ async def test_strangers_may_not_write(stage):
     await stage.open_issue(author="eve")
     for login in ("eve", "never-heard-of", "ghost", "some[bot]"):
         assert not (await stage.forge.fetch_permission(PROJECT, login)).can_write
+
+
+async def test_labels_are_listed_as_they_are_spelled(stage):
+    await stage.forge.ensure_labels(PROJECT, {"STATUS:Blocked": SPEC, "nightcrew": SPEC})
+    assert {"STATUS:Blocked", "nightcrew"} <= set(await stage.forge.list_labels(PROJECT))
+    with pytest.raises(Missing):
+        await stage.forge.list_labels("acme/nowhere")

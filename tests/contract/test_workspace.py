@@ -9,7 +9,7 @@ from nightcrew.core.errors import Conflict, Invalid, Missing, Unavailable
 from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.ports.scm import Remote
-from nightcrew.ports.workspace import Checkout, Left, MergeConflict, Workspace
+from nightcrew.ports.workspace import Checkout, Left, MergeConflict, WorkFolder, Workspace
 from tests.adapters.workspaces.house import BRANCH, NUMBER, PROJECT, Clock, House, git, spec
 from tests.fakes.forge_state import ForgeState
 from tests.fakes.workspace import FakeWorkspaces
@@ -394,3 +394,17 @@ async def test_paths_that_differ_from_a_commit_are_told(world):
     world.edit({"set/a": "one", "set/b": None, "set/c": "new", "other": "x"})
     assert await changed("set", "set.json", "none") == ("set/a", "set/b", "set/c")
     assert await changed("set.json") == ()
+
+
+async def test_folders_are_listed_with_what_they_are(world):
+    sha = world.publish({"a": "1"})
+    assert world.port.list_folders(PROJECT) == ()
+    await start(world)
+    path = await world.port.ensure_review_checkout(PROJECT, RunId("run-9"), sha)
+    tree = world.port.path(PROJECT, NUMBER)
+    assert world.port.list_folders(PROJECT) == (
+        WorkFolder(tree, NUMBER, RunId("run-1")),
+        WorkFolder(path, checkout="run-9"),
+    )
+    await world.port.release(PROJECT, NUMBER, lease=RunId("run-1"))
+    assert world.port.list_folders(PROJECT)[0] == WorkFolder(tree, NUMBER)

@@ -107,6 +107,10 @@ class FakeForge(ForgeState):
                         return
             raise Missing(f"comment {comment_id} is not there")
 
+    async def list_labels(self, project: str) -> tuple[str, ...]:
+        with self._call("list_labels", project):
+            return tuple(self._project(project).labels.values())
+
     async def ensure_labels(self, project: str, labels: Mapping[str, LabelSpec]) -> None:
         with self._call("ensure_labels", project):
             for name in labels:
@@ -375,6 +379,10 @@ class FakeForge(ForgeState):
     async def find_branch(self, project: str, branch: str) -> Sha | None:
         with self._call("find_branch", project):
             return self._project(project).branches.get(branch)
+
+    async def list_branches(self, project: str, *, prefix: str) -> Mapping[str, Sha]:
+        with self._call("list_branches", project):
+            return {name: sha for name, sha in self._project(project).branches.items() if name.startswith(prefix)}
 
     async def delete_branch(self, project: str, branch: str) -> None:
         with self._call("delete_branch", project):

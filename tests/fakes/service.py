@@ -13,6 +13,7 @@ from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, Night
 from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey, parse_number
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.diagnosis import Diagnosis, Level
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.memory import Memory
@@ -435,6 +436,11 @@ class FakeService:
             raise ConfigError(self.config_problems)
         data = {"changes": list(self.changes), "needs_restart": list(self.needs_restart)}
         return Answer(bool(self.changes), "; ".join(self.changes) or "nothing is different", data)
+
+    async def examine(self, *, fix: bool) -> tuple[Diagnosis, ...]:
+        """One that is well, and one that --fix mends."""
+        bad = Diagnosis("labels of acme/widget", Level.WARNING, "not there: status:new", "nightcrew doctor --fix")
+        return (Diagnosis("sessions", Level.OK, "nothing is wrong"), bad.mended("created: status:new") if fix else bad)
 
     async def prune(self, *, dry_run: bool) -> Answer:
         data = {"runs": {"count": 2, "bytes": 3_000_000}}

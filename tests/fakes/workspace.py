@@ -24,6 +24,7 @@ from nightcrew.ports.workspace import (
     GitFolders,
     Left,
     MergeConflict,
+    WorkFolder,
     WorkspaceSpec,
 )
 from tests.fakes.forge_state import Commit as ForgeCommit
@@ -399,6 +400,14 @@ class FakeWorkspaces:
             del repository.trees[number]
         self._leave(error)
         return tuple(refs)
+
+    def list_folders(self, project: str) -> tuple[WorkFolder, ...]:
+        repository = self.repository(project)
+        trees = [
+            WorkFolder(self.path(project, number), number, repository.leases.get(number)) for number in repository.trees
+        ]
+        checkouts = self.home / "checkouts" / project.replace("/", "__")
+        return (*trees, *(WorkFolder(checkouts / key, checkout=key) for key in repository.checkouts))
 
     def git_folders(self, project: str, number: int) -> GitFolders:
         common = self.home / "repos" / project.replace("/", "__")

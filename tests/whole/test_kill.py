@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from nightcrew.forges.local.board import add_board, read_column
@@ -41,6 +42,7 @@ ENQUEUED = {"queue.enqueue": 2, "queue.dequeue": 1}
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
 SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
+MENDED = {"label.create": 1}
 CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
 
 
@@ -358,6 +360,30 @@ async def tell_shown(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_mended(moments: Sequence[Moment] = ()) -> list[str]:
+    """The labels are not there, and a person has that mended."""
+    async with staged() as stage:
+        stage.start(die_at=moments)
+
+        async def mended() -> bool:
+            try:
+                answer = await stage.api("POST", "/doctor", json={"fix": True})
+            except httpx.TransportError:
+                return False
+            return answer.status_code == 200 and not [
+                one for one in answer.json()["findings"] if one["level"] not in ("ok", "mended")
+            ]
+
+        kills = await keep_alive(stage, mended)
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        names = [label["name"] for label in await stage.get("/labels?per_page=100")]
+        assert names.count("status:blocked") == 1
+        assert "nightcrew" in names
+        assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+        return stage.effects()
+
+
 async def _file(stage: Stage) -> int:
     """File it, and ask again where the service died of that: it is filed once."""
 
@@ -389,6 +415,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "flaky": (tell_flaky, FLAKY),
     "shown": (tell_shown, SHOWN),
     "stacked": (tell_stacked, STACKED),
+    "mended": (tell_mended, MENDED),
 }
 
 
@@ -416,6 +443,7 @@ def test_every_kind_of_effect_has_its_kills():
         ("flaky", None),
         ("shown", None),
         ("stacked", None),
+        ("mended", None),
     ],
 )
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):

@@ -33,7 +33,17 @@ from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from nightcrew.core.report import report_schema
-from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
+from nightcrew.ports.agent import (
+    Access,
+    AgentCommand,
+    AgentJob,
+    HomePath,
+    Limit,
+    LoginSign,
+    Needs,
+    Reading,
+    RunOutput,
+)
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -207,6 +217,18 @@ class ClaudeAgent:
             "budget": (ENFORCED, "--max-budget-usd") if self._max_budget_usd else (NONE, "option max_budget_usd"),
             "hooks": (ENFORCED, "--setting-sources user, --strict-mcp-config (setting agent_settings)"),
         })  # fmt: skip
+
+    def login_sign(self) -> LoginSign:
+        """`auth status` was tried with 2.1.40 and 2.1.197. On macOS a login is in the key store, and in no file."""
+        command = (*self._program, "auth", "status")
+        return LoginSign(command, (2, 1, 40), (".claude/.credentials.json",))
+
+    def read_login(self, exit_code: int, output: str) -> bool | None:  # noqa: ARG002 - it prints what is so
+        try:
+            said = json.loads(output[output.index("{") : output.rindex("}") + 1]).get("loggedIn")
+        except (ValueError, AttributeError):
+            return None
+        return said if isinstance(said, bool) else None
 
     def homes(self) -> tuple[str, ...]:
         return (

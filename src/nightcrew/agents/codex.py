@@ -23,7 +23,17 @@ from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from nightcrew.core.report import report_schema
-from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
+from nightcrew.ports.agent import (
+    Access,
+    AgentCommand,
+    AgentJob,
+    HomePath,
+    Limit,
+    LoginSign,
+    Needs,
+    Reading,
+    RunOutput,
+)
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -165,6 +175,17 @@ class CodexAgent:
             "budget": (NONE, "it has no such limit"),
             "hooks": (ENFORCED, "it trusts no repository unless the person has told it to"),
         })  # fmt: skip
+
+    def login_sign(self) -> LoginSign:
+        """`login status` was tried with 0.171.0. It does not know of the keys that other providers name."""
+        if self._config.get("model_provider"):
+            return LoginSign()
+        return LoginSign((*self._program, "login", "status"), files=(".codex/auth.json",))
+
+    def read_login(self, exit_code: int, output: str) -> bool | None:
+        if "Not logged in" in output:
+            return False
+        return True if exit_code == 0 and "Logged in" in output else None
 
     def homes(self) -> tuple[str, ...]:
         return (

@@ -33,7 +33,17 @@ from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
+from nightcrew.ports.agent import (
+    Access,
+    AgentCommand,
+    AgentJob,
+    HomePath,
+    Limit,
+    LoginSign,
+    Needs,
+    Reading,
+    RunOutput,
+)
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -166,6 +176,13 @@ class GeminiAgent:
             "budget": (NONE, "it has no such limit"),
             "hooks": (ENFORCED, "it is not started where .gemini has settings (setting agent_settings)"),
         })  # fmt: skip
+
+    def login_sign(self) -> LoginSign:
+        """0.61.0 has no command for it."""
+        return LoginSign(files=(".gemini/oauth_creds.json",))
+
+    def read_login(self, exit_code: int, output: str) -> bool | None:  # noqa: ARG002 - nothing is asked
+        return None
 
     def homes(self) -> tuple[str, ...]:
         return (

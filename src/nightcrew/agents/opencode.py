@@ -6,6 +6,7 @@ library in its temporary folder at each start, which is therefore the run folder
 """
 
 import json
+import re
 from collections.abc import Mapping
 
 from nightcrew.agents.ending import Ending, judge
@@ -13,14 +14,33 @@ from nightcrew.agents.home import guard, spare
 from nightcrew.agents.limit import ADVICE, ENFORCED, NONE, render_limits
 from nightcrew.agents.option import Options
 from nightcrew.agents.pattern import Pattern
-from nightcrew.agents.stream import Line, find_count, find_moment, find_number, find_text, parse_object, parse_stream
+from nightcrew.agents.stream import (
+    Line,
+    find_count,
+    find_moment,
+    find_number,
+    find_text,
+    parse_object,
+    parse_stream,
+    strip_terminal,
+)
 from nightcrew.agents.vendor import VENDOR_PATTERNS
 from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.ports.agent import Access, AgentCommand, AgentJob, HomePath, Limit, Needs, Reading, RunOutput
+from nightcrew.ports.agent import (
+    Access,
+    AgentCommand,
+    AgentJob,
+    HomePath,
+    Limit,
+    LoginSign,
+    Needs,
+    Reading,
+    RunOutput,
+)
 from nightcrew.ports.runtime import ShowRule
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -135,6 +155,14 @@ class OpencodeAgent:
             "budget": (NONE, "it has no such limit"),
             "hooks": (ENFORCED, "OPENCODE_DISABLE_PROJECT_CONFIG (setting agent_settings)"),
         })  # fmt: skip
+
+    def login_sign(self) -> LoginSign:
+        """`auth list` was tried with 1.18.33. Its free models need no login, so that none is no fault."""
+        return LoginSign((*self._program, "auth", "list"))
+
+    def read_login(self, exit_code: int, output: str) -> bool | None:
+        counts = re.findall(r"(\d+) (?:credential|environment variable)s?", strip_terminal(output))
+        return True if exit_code == 0 and any(int(count) for count in counts) else None
 
     def homes(self) -> tuple[str, ...]:
         return (

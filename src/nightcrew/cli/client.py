@@ -40,8 +40,8 @@ class UnixConnection(http.client.HTTPConnection):
 class Client:
     """One connection to the service, kept for all requests of a command."""
 
-    def __init__(self, path: Path) -> None:
-        self._connection = UnixConnection(path)
+    def __init__(self, path: Path, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._connection = UnixConnection(path, timeout_s=timeout_s)
 
     def connect(self) -> None:
         """Raises NotRunning if no service answers there."""
@@ -103,7 +103,7 @@ class Client:
             return self._connection.getresponse()
         except TimeoutError as error:
             raise CliError(
-                f"the service did not answer within {TIMEOUT_S:g} s", hint="see: nightcrew doctor"
+                f"the service did not answer within {self._connection.timeout:g} s", hint="see: nightcrew doctor"
             ) from error
         except (OSError, http.client.HTTPException) as error:
             raise CliError("the service went away before it answered", hint="ask again: nightcrew status") from error

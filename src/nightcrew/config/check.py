@@ -89,7 +89,8 @@ def _programs(settings: Settings, around: Surroundings) -> Iterator[Problem]:
             yield Problem(f"agents.{agent.name}", f"{program!r} is not on PATH", "install it, or set `enabled: false`")
 
 
-def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
+def list_references(settings: Settings) -> dict[str, str]:
+    """Where the settings refer to a secret (or hold one), by key."""
     references = {f"forges.{name}.token": forge.token for name, forge in settings.forges.items() if forge.token}
     for name, forge in settings.forges.items():
         references |= {f"forges.{name}.tokens[{at}]": token for at, token in enumerate(forge.tokens)}
@@ -105,12 +106,17 @@ def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
         if chat.token:
             references[f"channels.{name}.token"] = chat.token
     for agent in settings.agents.values():
+        references |= {f"agents.{agent.name}.env.{name}": value for name, value in agent.env.items()}
+    return references
+
+
+def _secrets(settings: Settings, around: Surroundings) -> Iterator[Problem]:
+    for agent in settings.agents.values():
         for name, value in agent.env.items():
-            where = f"agents.{agent.name}.env.{name}"
-            references[where] = value
             if looks_secret(name, value):
+                where = f"agents.{agent.name}.env.{name}"
                 yield Problem(where, "looks like a secret in plain text", "write env:NAME or file:PATH")
-    for where, reference in references.items():
+    for where, reference in list_references(settings).items():
         yield from _reference(where, reference, around=around)
 
 

@@ -9,6 +9,7 @@ from nightcrew.core.command import Command, Settlement, Verb
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.diagnosis import Diagnosis
 from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.settings import Intake
 from nightcrew.core.model.task import Task
@@ -18,6 +19,7 @@ from nightcrew.core.render import MARK
 from nightcrew.core.step.asked import answer_command
 from nightcrew.engine.board import sync_now
 from nightcrew.engine.cooldown import clear_cooldowns
+from nightcrew.engine.doctor import Ward, examine
 from nightcrew.engine.effect.filing import INTAKE_LABEL, file_issue
 from nightcrew.engine.effect.internal import NewTask, add_internal, publish_internal
 from nightcrew.engine.effect.means import subject
@@ -37,6 +39,11 @@ class Facade(Questions):
 
     async def prune(self, *, dry_run: bool) -> Answer:
         return await prune(self._means, dry_run=dry_run)
+
+    async def examine(self, *, fix: bool) -> tuple[Diagnosis, ...]:
+        found = await examine(Ward.of_loop(self._loop), fix=fix)
+        self._means.bus.ring()
+        return found
 
     async def sync_board(self, project: str, *, create: bool = False) -> Answer:
         return await sync_now(self._loop, self._reader.spell(project), create=create)

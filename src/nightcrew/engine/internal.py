@@ -40,6 +40,9 @@ class InternalTracker:
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         return () if number > INTERNAL_FROM else await self._forge.list_comments(project, number)
 
+    async def list_labels(self, project: str) -> tuple[str, ...]:
+        return await self._forge.list_labels(project)
+
     async def ensure_labels(self, project: str, labels: Mapping[str, LabelSpec]) -> None:
         """Nothing: no label is kept on the forge for it."""
 

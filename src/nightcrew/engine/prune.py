@@ -13,13 +13,13 @@ from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.keeping import list_old_runs, list_old_workspaces
 from nightcrew.engine.disk import measure_bytes, remove_inside
-from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.effect.means import Means
+from nightcrew.engine.effect.workspace import remove_left
 from nightcrew.ports.service import Answer
 
 DONE_AT = "engine.pruned_at"
 EVERY = timedelta(days=1)
 LOOK_EVERY_S = 600.0
-REMOVE_TIMEOUT_S = 300.0
 LARGEST_OUTPUT = 10_000_000
 """Bytes of what a service manager keeps of our output (launchd.log) before it is emptied."""
 ALL = 1_000_000_000
@@ -130,20 +130,10 @@ async def _remove_workspaces(means: Means, tasks: Iterable[Task], *, dry_run: bo
 async def _remove_workspace(means: Means, task: Task) -> bool:
     """What is in it and nowhere else is saved as a ref of the engine's repository before. One that is in use, or
     whose work cannot be saved, stays."""
-    workspace, key = means.ports.workspace, task.key
     try:
-        saved = await means.journal.effect(
-            "workspace.remove",
-            subject(key),
-            lambda: workspace.remove_workspace(key.project, key.number, merged=False),
-            detail="it was left over",
-            timeout_s=REMOVE_TIMEOUT_S,
-        )
+        await remove_left(means, task)
     except PortError:
         return False  # why, stands in the journal and in the log
-    for ref in saved:
-        words = f"work that was not on the forge is kept as {ref}"
-        await means.ports.store.record_event(means.event("workspace.salvaged", words, task=key, ref=ref))
     return True
 
 

@@ -212,3 +212,27 @@ class ListsModels(Protocol):
     def models_command(self) -> AgentCommand:
         """The command that prints the names of its models, one a line. It needs no workspace and no prompt."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSign:
+    """How it is seen, without calling a model, whether a CLI is logged in. `command` tells it, from version `since` on;
+    older ones would take it for a prompt. `files`, relative to the person's home, hold a login if they are there; that
+    they are not there says nothing."""
+
+    command: tuple[str, ...] = ()
+    since: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class ShowsLogin(TellsLogin, Protocol):
+    """What an adapter has besides, whose CLI shows whether it is logged in."""
+
+    def login_sign(self) -> LoginSign:
+        """Where to look."""
+        ...
+
+    def read_login(self, exit_code: int, output: str) -> bool | None:
+        """What its command answered, on both streams; None if that says neither. Never raises."""
+        ...

@@ -185,6 +185,10 @@ class Scm(Protocol):
         """The SHA of a branch, None if there is no such branch."""
         ...
 
+    async def list_branches(self, project: str, *, prefix: str) -> Mapping[str, Sha]:
+        """The branches whose names begin with this, and where they are."""
+        ...
+
     async def delete_branch(self, project: str, branch: str) -> None:
         """Delete a branch. Idempotent: absent is fine."""
         ...

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.diagnosis import Diagnosis
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.landing import Landing
@@ -308,6 +309,11 @@ class Service(JobService, Protocol):
 
     async def test_notices(self, receiver: str | None) -> Answer:
         """Send a test to one receiver of notices, or to all; `data` says by name what came of it."""
+        ...
+
+    async def examine(self, *, fix: bool) -> tuple[Diagnosis, ...]:
+        """Sessions, workspaces, labels, branches, and tasks against their issues and pull requests, as they are now.
+        `fix` puts right what can be without a person and without losing anything."""
         ...
 
     async def prune(self, *, dry_run: bool) -> Answer:

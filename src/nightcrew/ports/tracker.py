@@ -73,6 +73,10 @@ class Tracker(Protocol):
         """Replace a comment's text. Idempotent. Missing if someone deleted it."""
         ...
 
+    async def list_labels(self, project: str) -> tuple[str, ...]:
+        """The names of all labels that the project has."""
+        ...
+
     async def ensure_labels(self, project: str, labels: Mapping[str, LabelSpec]) -> None:
         """Create those that do not exist (names compare without case); leave the others as they are. Idempotent."""
         ...

@@ -84,6 +84,18 @@ UNCONFINED = Confinement()
 
 
 @dataclass(frozen=True, slots=True)
+class WorkFolder:
+    """A folder that lies where the workspaces or throw-away checkouts of a project do. `number` is the task whose
+    workspace this installation made there (None: it did not, or it is a checkout), `holder` the run that may write to
+    it; `checkout` the key of a throw-away checkout."""
+
+    path: Path
+    number: int | None = None
+    holder: RunId | None = None
+    checkout: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MergeConflict:
     """Two commits do not merge; the paths in conflict."""
 
@@ -240,6 +252,10 @@ class Workspace(Protocol):
     async def remove_workspace(self, project: str, number: int, *, merged: bool) -> tuple[str, ...]:
         """Remove a task's worktree and local branch. What is uncommitted or not on the remote is first saved under
         `refs/nightcrew/salvage/…`; returns the refs made. Idempotent. `merged`: the branch's commits were merged."""
+        ...
+
+    def list_folders(self, project: str) -> tuple[WorkFolder, ...]:
+        """What lies there, whoever made it. Only looks. Unavailable if it cannot be read."""
         ...
 
     def git_folders(self, project: str, number: int) -> GitFolders:

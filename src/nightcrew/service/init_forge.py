@@ -13,7 +13,7 @@ from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import Denied, Invalid
 from nightcrew.core.model.forge import AppSettings, ForgeSettings
-from nightcrew.forges.github.app import AppKey, AppToken
+from nightcrew.forges.github.app import AppKey, AppToken, Grant
 from nightcrew.forges.github.setup import Access, ensure_labels, inspect_access
 from nightcrew.forges.github.token import Token, resolve_token
 from nightcrew.ports.tracker import LabelSpec
@@ -100,7 +100,7 @@ async def check_app(settings: ForgeSettings, app: AppAnswer, project: str, label
 
 async def _check_app(settings: ForgeSettings, app: AppToken, project: str, labels: dict[str, LabelSpec]) -> Identity:
     grant = await app.fetch_grant()
-    lacking = [f"{name}={level}" for name, level in NEEDED.items() if not _covers(grant.permissions.get(name), level)]
+    lacking = list_lacking(grant)
     if lacking:
         raise Denied(f"App {app.key.id} was not granted {', '.join(lacking)}; see docs/github-app.md")
     token = Token(grant.token, f"App {app.key.id}")
@@ -117,6 +117,11 @@ async def _find_installation(key: AppKey, settings: ForgeSettings, project: str)
 
 def _token_of(key: AppKey, settings: ForgeSettings) -> AppToken:
     return AppToken(key, base_url=settings.base_url, clock=SystemClock(), jitter=lambda: 0.5)
+
+
+def list_lacking(grant: Grant) -> tuple[str, ...]:
+    """What an App that is granted this has not been granted, of what is needed."""
+    return tuple(f"{name}={level}" for name, level in NEEDED.items() if not _covers(grant.permissions.get(name), level))
 
 
 def _covers(given: str | None, needed: str) -> bool:

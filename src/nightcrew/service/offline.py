@@ -12,6 +12,7 @@ from nightcrew.config.spelling import hold_spelling
 from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.diagnosis import Diagnosis
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.memory import Memory
@@ -231,6 +232,9 @@ class OfflineService:
 
     async def test_notices(self, receiver: str | None) -> Answer:
         _refuse(f"{receiver or 'nobody'} can be told nothing")
+
+    async def examine(self, *, fix: bool) -> tuple[Diagnosis, ...]:
+        _refuse(f"nothing is looked at this way ({fix=}); `nightcrew doctor` looks by itself")
 
     async def prune(self, *, dry_run: bool) -> Answer:
         _refuse(f"nothing can be taken away ({dry_run=})")

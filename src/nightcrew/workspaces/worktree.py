@@ -24,6 +24,7 @@ from nightcrew.ports.workspace import (
     GitFolders,
     Left,
     MergeConflict,
+    WorkFolder,
     WorkspaceSpec,
 )
 from nightcrew.workspaces import build, checkout, history, join, landing, push, revert, setup
@@ -33,6 +34,7 @@ from nightcrew.workspaces.compare import list_changed_paths
 from nightcrew.workspaces.complaint import clean
 from nightcrew.workspaces.file import find_document, replace_document
 from nightcrew.workspaces.git import Git
+from nightcrew.workspaces.inventory import list_folders
 from nightcrew.workspaces.lease import give_up_lease, load_lease, take_lease
 from nightcrew.workspaces.marker import Marker, Stage, write_marker
 from nightcrew.workspaces.removal import remove_worktree
@@ -273,6 +275,9 @@ class GitWorkspaces:
             return await remove_worktree(
                 repository, number, installation=self._installation, merged=merged, at=self._clock.now()
             )
+
+    def list_folders(self, project: str) -> tuple[WorkFolder, ...]:
+        return list_folders(self._find(project), installation=self._installation)
 
     def git_folders(self, project: str, number: int) -> GitFolders:
         repository = self._find(project)

@@ -69,7 +69,8 @@ CALLS: list[tuple[list[str], str, str, bool, list[Any], dict[str, Any]]] = [
         [],
         {"agents": ["claude", "codex"], "keep": True, "as_json": True},
     ),
-    (["doctor", "--json"], "doctor", "run_doctor", True, [], {"as_json": True, "service": [], "webhook": None}),
+    (["doctor", "--json"], "doctor", "run_doctor", True, [], {"as_json": True, "fix": False, "said": None}),
+    (["doctor", "--fix"], "doctor", "run_doctor", True, [], {"as_json": False, "fix": True, "said": None}),
     (
         ["init", "--local", "/some/checkout"],
         "init",

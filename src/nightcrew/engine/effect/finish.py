@@ -36,7 +36,7 @@ async def finish_task(means: Means, action: FinishTask) -> ActionOutcome:
         landing = None if action.as_seen else await begin_watch(means, task, proven)
     if not action.as_seen:
         await _close_issue(means, task)
-        await _remove_branch(means, task, merged=action.merged)
+        await remove_branch(means, task, merged=action.merged)
     await _remove_workspace(means, task, merged=action.merged and await _is_all_merged(means, task))
     evidence = Evidence.MERGED if action.merged and task.status is not Status.NEW else Evidence.FINISHED
     if action.merged and task.status in (Status.ROUTED, Status.IN_PROGRESS):
@@ -105,7 +105,7 @@ async def _close_issue(means: Means, task: Task) -> None:
         )
 
 
-async def _remove_branch(means: Means, task: Task, *, merged: bool) -> None:
+async def remove_branch(means: Means, task: Task, *, merged: bool) -> None:
     """Only Nightcrew's own branch, only when it holds nothing but what was merged."""
     if not merged or task.pull is None or not task.branch.startswith(PREFIX):
         return

@@ -14,12 +14,17 @@ _HEADS = "refs/heads/"
 async def find(api: Api, project: str, branch: str) -> Sha | None:
     """Asked through the refs that begin with this name: an absent branch is then an empty list with an ETag, which is
     free to ask again, and a 404 means that the repository itself is not visible."""
-    url = api.of(project, f"/git/matching-refs/heads/{branch_path(branch)}")
+    return (await list_all(api, project, prefix=branch)).get(branch)
+
+
+async def list_all(api: Api, project: str, *, prefix: str) -> dict[str, Sha]:
+    """By name, those that begin with it."""
+    url = api.of(project, f"/git/matching-refs/heads/{branch_path(prefix)}")
     try:
         refs = await api.list(Listing(url, _parse_ref, key=lambda raw: field.text(raw, "ref")))
     except Conflict:
-        return None  # 409 "Git Repository is empty."
-    return next((sha for name, sha in refs if name == _HEADS + branch), None)
+        return {}  # 409 "Git Repository is empty."
+    return {name.removeprefix(_HEADS): sha for name, sha in refs}
 
 
 def _parse_ref(raw: Json) -> tuple[str, Sha] | None:

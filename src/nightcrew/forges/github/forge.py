@@ -162,6 +162,9 @@ class GitHubForge:
     async def update_comment(self, project: str, comment_id: int, *, body: str) -> None:
         await comment.update(await self._api(project), project, comment_id, body=body)
 
+    async def list_labels(self, project: str) -> tuple[str, ...]:
+        return await label.list_names(await self._api(project), project)
+
     async def ensure_labels(self, project: str, labels: Mapping[str, LabelSpec]) -> None:
         await label.ensure(await self._api(project), project, labels)
 
@@ -296,6 +299,9 @@ class GitHubForge:
 
     async def find_branch(self, project: str, branch: str) -> Sha | None:
         return await branches.find(await self._api(project), project, branch)
+
+    async def list_branches(self, project: str, *, prefix: str) -> Mapping[str, Sha]:
+        return await branches.list_all(await self._api(project), project, prefix=prefix)
 
     async def delete_branch(self, project: str, branch: str) -> None:
         await branches.delete(await self._api(project), project, branch)

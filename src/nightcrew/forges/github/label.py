@@ -14,11 +14,15 @@ from nightcrew.ports.tracker import LabelSpec
 MOST_ON_ISSUE = 100
 
 
+async def list_names(api: Api, project: str) -> tuple[str, ...]:
+    """All labels of the repository."""
+    url = api.of(project, "/labels", per_page=PER_PAGE)
+    return await api.list(Listing(url, lambda raw: field.text(raw, "name"), key=lambda raw: field.text(raw, "name")))
+
+
 async def ensure(api: Api, project: str, labels: Mapping[str, LabelSpec]) -> None:
     """Names compare without case, as on GitHub."""
-    url = api.of(project, "/labels", per_page=PER_PAGE)
-    known = await api.list(Listing(url, lambda raw: field.text(raw, "name"), key=lambda raw: field.text(raw, "name")))
-    there = {name.casefold() for name in known}
+    there = {name.casefold() for name in await list_names(api, project)}
     for name, spec in labels.items():
         if name.casefold() not in there:
             await _create(api, project, name, spec)

@@ -69,17 +69,22 @@ def find_keeper(plan: Plan, environ: Mapping[str, str], *, system: str = "") -> 
 
 async def _perform(home: Home, environ: Mapping[str, str], *, verb: str, dry_run: bool) -> Answer:
     if verb == "install":
-        settings = load(home).apply()
-        programs = [*TOOLS, *(agent.program for agent in load_agents(settings).values())]
-        plan = await draw_plan(home, environ, programs=programs)
-        warnings = await find_unseen(home, settings, plan)
-        return await install(find_keeper(plan, environ), home, dry_run=dry_run, warnings=warnings)
+        return await install_anew(home, environ, dry_run=dry_run)
     keeper = find_keeper(await draw_plan(home, {**environ, "SHELL": ""}, programs=()), environ)
     if verb == "uninstall":
         return await uninstall(keeper, dry_run=dry_run)
     if verb == "status":
         return await tell_status(keeper, home)
     return await turn(keeper, home, verb=verb)
+
+
+async def install_anew(home: Home, environ: Mapping[str, str], *, dry_run: bool = False, system: str = "") -> Answer:
+    """Install it as things are now: the PATH is that of the login shell, with the folders of what is needed."""
+    settings = load(home).apply()
+    programs = [*TOOLS, *(agent.program for agent in load_agents(settings).values())]
+    plan = await draw_plan(home, environ, programs=programs)
+    warnings = await find_unseen(home, settings, plan)
+    return await install(find_keeper(plan, environ, system=system), home, dry_run=dry_run, warnings=warnings)
 
 
 async def install(keeper: Keeper, home: Home, *, dry_run: bool, warnings: tuple[str, ...] = ()) -> Answer:

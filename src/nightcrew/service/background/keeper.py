@@ -37,6 +37,10 @@ class Keeper(Protocol):
         """Whether what stands in the file names a program that is not there any more."""
         ...
 
+    def find_path(self, text: str) -> str:
+        """The PATH that the file gives to the service; empty if it gives none."""
+        ...
+
     async def load_state(self) -> State:
         """How it is now. Unavailable if the manager cannot be asked."""
         ...

@@ -71,6 +71,13 @@ class LaunchAgent:
             return True
         return not argv or not os.access(argv[0], os.X_OK)
 
+    def find_path(self, text: str) -> str:
+        try:
+            found = plistlib.loads(text.encode())["EnvironmentVariables"]["PATH"]
+        except (plistlib.InvalidFileException, ExpatError, KeyError, TypeError):
+            return ""
+        return found if isinstance(found, str) else ""
+
     async def load_state(self) -> State:
         done = await self._manager.ask("print", self._target)
         if not done.ok:

@@ -41,6 +41,7 @@ WantedBy=default.target
 """
 # The colon before the command: variables in it stay as they are.
 
+_SEARCH = re.compile(r'^Environment="PATH=((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _PROGRAM = re.compile(r'^ExecStart=:"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
@@ -73,6 +74,10 @@ class UserUnit:
     def is_stale(self, text: str) -> bool:
         found = _PROGRAM.search(text)
         return found is None or not os.access(unquote(found[1]), os.X_OK)
+
+    def find_path(self, text: str) -> str:
+        found = _SEARCH.search(text)
+        return unquote(found[1]) if found else ""
 
     async def load_state(self) -> State:
         wanted = "LoadState,ActiveState,SubState,MainPID,NRestarts"
