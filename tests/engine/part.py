@@ -194,6 +194,7 @@ _WRITES = (
     "record_task", "update_task", "change_status", "settle_status", "record_run", "save_run", "record_route",
     "record_verdict", "mark_verdict_posted", "save_cooldown", "clear_cooldowns", "record_event", "record_intent",
     "settle_effect", "save_value", "record_internal", "change_internal", "note_job", "record_job_run", "save_job_run",
+    "record_saying", "settle_saying",
 )  # fmt: skip
 
 

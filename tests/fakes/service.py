@@ -22,6 +22,7 @@ from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Role, Run, RunState
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
@@ -39,6 +40,7 @@ from nightcrew.ports.service import (
     ServiceStatus,
     TaskDetail,
     TaskSummary,
+    Word,
 )
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -105,6 +107,7 @@ class FakeService:
         self.unknown: list[UnknownFailure] = []
         self.notices: list[Notice] = []
         self.memories: list[Memory] = []
+        self.said: list[Saying] = []
         self.flakes: list[Flake] = []
         self.tokens: tuple[TokenStanding, ...] = ()
         self.problems: tuple[str, ...] = ()
@@ -295,6 +298,17 @@ class FakeService:
     async def comment_task(self, key: TaskKey, *, text: str) -> Answer:
         task = self._change(key)
         return self._say(task, kind="task.commented", words=f"the comment is on {key}: {text}")
+
+    async def say_to(self, key: TaskKey, word: Word) -> Answer:
+        task = self._change(key)
+        if task.status is Status.DONE:
+            raise Conflict(f"{key}: it is done, and nobody works on it any more")
+        name = word.name or f"message-{len(self.said) + 1}"
+        is_new = all(one.id != name for one in self.said)
+        if is_new:
+            self.said.append(Saying(name, key, word.author, word.text, NOW, word.receiver, word.interrupts))
+        answer = self._say(task, kind="saying.queued", words=f"kept for the agent of {key}")
+        return replace(answer, changed=is_new, data={"message": name, "state": "queued", "task": str(key)})
 
     async def revert(self, text: str) -> Answer:
         task = self._change(await self.resolve_task(text))

@@ -27,14 +27,16 @@ from nightcrew.core.model.report import AuthorReport, ReviewReport
 from nightcrew.core.model.rerun import Flake, Rerun, RerunState
 from nightcrew.core.model.route import Route
 from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
 from tests.fakes.job_store import MemoryJobs
+from tests.fakes.saying_store import MemorySayings
 
 
-class MemoryStore(MemoryJobs):
+class MemoryStore(MemoryJobs, MemorySayings):
     """Implements `nightcrew.ports.store.Store`. No method awaits anything, so each is whole by nature."""
 
     def __init__(self) -> None:
@@ -59,6 +61,7 @@ class MemoryStore(MemoryJobs):
         self.cards: dict[tuple[TaskKey, str], Card] = {}
         self.reactions: dict[tuple[TaskKey, ReactionKey], Reaction] = {}
         self.reruns: dict[tuple[TaskKey, int, Sha, str, str], Rerun] = {}
+        self.sayings: dict[str, Saying] = {}
         self.notices: list[Notice] = []
         self.noticed: set[tuple[int, str]] = set()
         self.builds: dict[int, Build] = {}
@@ -344,12 +347,21 @@ class MemoryStore(MemoryJobs):
         self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
     ) -> tuple[Notice, ...]:
         self._check()
-        found = [one for one in self.notices if one.id > after and (one.id, undelivered_to) not in self.noticed]
+        to = undelivered_to
+        found = [one for one in self.notices if one.id > after or (to is not None and one.receiver == to)]
+        found = [one for one in found if to is None or one.receiver in ("", to)]
+        found = [one for one in found if (one.id, to) not in self.noticed]
         count = max(limit, 0)
         if undelivered_to is not None:
             ranked = sorted(found, key=lambda one: list(Priority).index(one.priority))[:count]
             return tuple(sorted(ranked, key=lambda one: one.id))
         return tuple(found[max(len(found) - count, 0) :] if newest else found[:count])
+
+    async def load_addressed(self) -> frozenset[str]:
+        self._check()
+        return frozenset(
+            one.receiver for one in self.notices if one.receiver and (one.id, one.receiver) not in self.noticed
+        )
 
     async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
         self._check()
@@ -395,6 +407,7 @@ class MemoryStore(MemoryJobs):
             raise Conflict(f"{run.task} has an open author run already: {holder.id} of {holder.agent}")
         self._append(event)
         self.runs[run.id] = run
+        self._bind_sayings(run)
         return True
 
     async def save_run(self, run: Run, *, event: Event | None = None, notice: Notice | None = None) -> None:
@@ -404,6 +417,7 @@ class MemoryStore(MemoryJobs):
             raise Conflict(f"run {run.id} has ended and does not become {run.state.value} again")
         if event is not None:
             self._append(event)
+        self._note_delivered(run)
         self.runs[run.id] = replace(
             stored,
             state=run.state,

@@ -95,7 +95,7 @@ def _safe_line(words: Iterable[str], *, limit: int) -> str:
 def _reading(
     ending: Ending, *, report: Report | None = None, failure: Failure | None = None, unknown: str = ""
 ) -> Reading:
-    return Reading(report, failure, ending.usage, ending.session, unknown)
+    return Reading(report, failure, ending.usage, ending.session, unknown, spoke=ending.spoke)
 
 
 def _find_unknown(output: RunOutput, ending: Ending, patterns: Sequence[Pattern]) -> str:

@@ -70,7 +70,8 @@ class ScriptedAgent:
         return Needs(read=(PLAYER, Path(self._playbook), *own))
 
     def read(self, output: RunOutput) -> Reading:
-        return replace(self._read(output), session=_session(output.stdout))
+        session = _session(output.stdout)
+        return replace(self._read(output), session=session, spoke=bool(session) and output.stdout.count(b"\n") > 1)
 
     def _read(self, output: RunOutput) -> Reading:
         if output.timed_out:

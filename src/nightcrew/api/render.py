@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from nightcrew.api.plain import Json, render_moment, render_plain
 from nightcrew.api.run_render import render_run
+from nightcrew.api.saying_render import render_saying
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
@@ -74,6 +75,7 @@ def render_task_detail(detail: TaskDetail) -> Json:
         "budget": asdict(detail.budget),
         "internal": None if detail.internal is None else _internal(detail.internal),
         "landing": None if detail.landing is None else _landing(detail.landing, detail.summary.task.key),
+        "sayings": [render_saying(saying) for saying in detail.sayings],
     }
 
 

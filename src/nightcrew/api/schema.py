@@ -8,6 +8,7 @@ from pydantic import Field
 
 from nightcrew.api.body import Body, Moment
 from nightcrew.api.run_body import RunBody
+from nightcrew.api.saying_body import SayingBody
 
 
 class WaitBody(Body):
@@ -137,6 +138,7 @@ class TaskDetailBody(Body):
     budget: BudgetBody
     internal: InternalBody | None = Field(description="none: an issue stands for the task")
     landing: "LandingBody | None" = Field(description="none: nothing of it was merged, or the base is not watched")
+    sayings: list[SayingBody] = Field(description="what people said to its agent: the last twenty, newest last")
 
 
 class TaskNameBody(Body):

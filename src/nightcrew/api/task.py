@@ -9,10 +9,12 @@ from nightcrew.api.error import describe_errors
 from nightcrew.api.live import LiveResponse, follow_events, follow_task_output
 from nightcrew.api.plain import Json
 from nightcrew.api.render import render_answer, render_task_detail, render_tasks
+from nightcrew.api.saying_body import WordBody
 from nightcrew.api.wiring import LastEvent, Port, Surroundings, live_answers
 from nightcrew.core.errors import Invalid, NightcrewError
 from nightcrew.core.ids import TaskKey, is_slug, parse_number, parse_task_key
 from nightcrew.core.model.internal import Pins, TaskKind
+from nightcrew.ports.service import Word
 
 router = APIRouter(prefix="/tasks", tags=["task"])
 _ONE = "/{owner}/{repo}/{number}"
@@ -134,6 +136,13 @@ async def block_task(service: Port, key: Key, request: schema.BlockRequestBody) 
 async def comment_task(service: Port, key: Key, request: schema.CommentBody) -> Json:
     """Write a comment on the issue, as its person: it answers a question, and commands in it are obeyed."""
     return render_answer(await service.comment_task(key, text=request.text))
+
+
+@router.post(_ONE + "/say", response_model=schema.AnswerBody, responses=_DONE)
+async def say_to(service: Port, key: Key, request: WordBody) -> Json:
+    """Send a message to the task's agent, as the next turn of its own session. `data` has `message` and `state`."""
+    word = Word(request.text, request.author, interrupts=request.interrupts, name=request.name)
+    return render_answer(await service.say_to(key, word))
 
 
 @router.post(_ONE + "/unblock", response_model=schema.AnswerBody, responses=_DONE)

@@ -12,9 +12,10 @@ from nightcrew.core.chat.message import Button, Message, Span, Style, plain
 from nightcrew.core.chat.order import BINDING, DANGEROUS, NoOrder, Order, Verb, parse_order
 from nightcrew.core.errors import ConfigError, NightcrewError
 from nightcrew.core.ids import TaskKey
+from nightcrew.core.policy.saying import split_now
 from nightcrew.ports.channel import Place, render_receiver
 from nightcrew.ports.clock import Clock
-from nightcrew.ports.service import Answer, Service
+from nightcrew.ports.service import Answer, Service, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,8 @@ class Desk:
                 is_on = order.verb is Verb.SUBSCRIBE
                 project = await self._project(order.target) if order.target else None
                 return _said(await self.service.set_subscription(asker.receiver, project=project, is_on=is_on))
+            case Verb.SAY:
+                return _said(await self._say(order, asker))
             case _ if not is_sure and (order.verb in DANGEROUS or (order.verb in BINDING and asker.is_late)):
                 return await self._ask_again(order, asker)
             case _:
@@ -141,6 +144,20 @@ class Desk:
                 return await service.comment_task(key, text=order.rest)
             case _:
                 return Answer(False, f"/{verb.value} {key}: what is missing is the text.")
+
+    async def _say(self, order: Order, asker: Asker) -> Answer:
+        key = await self._task(order)
+        text, interrupts = split_now(order.rest)
+        if not text:
+            return Answer(False, f"/say {key}: what is missing is the text.")
+        who = f"{asker.person} on {asker.channel}"
+        word = Word(text, who, receiver=asker.receiver, interrupts=interrupts)
+        answer = await self.service.say_to(key, word)
+        return (
+            replace(answer, words=f"{answer.words}. It is said here when it has been read.")
+            if answer.changed
+            else answer
+        )
 
     async def _approve(self, order: Order, key: TaskKey) -> Answer:
         """A button names the head that it was made for; pressed after another push it approves nothing."""

@@ -8,6 +8,7 @@ from nightcrew.core.chat.order import render_help as help_lines
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.saying import describe_saying
 from nightcrew.core.render import render_span
 from nightcrew.ports.job_service import JobSummary
 from nightcrew.ports.service import ServiceStatus, TaskDetail, TaskSummary
@@ -62,6 +63,9 @@ def render_task(detail: TaskDetail, *, now: datetime) -> Message:
         ended = "at work" if run.is_open else "ended"
         since = render_span((run.ended_at or run.started_at or run.created_at) - now)
         rows.append((Span(f"{run.role.value} {run.attempt}: {run.agent}, {ended} {since}"),))
+    if detail.sayings:
+        said = detail.sayings[-1]
+        rows.append((Span(f"message of {one_line(said.author, 60)}: {one_line(describe_saying(said), 300)}"),))
     if detail.verdicts:
         last = detail.verdicts[-1]
         rows.append((Span(f"review: {last.decision.value} of {last.head_sha[:9]} by {last.agent}"),))

@@ -1,6 +1,7 @@
 """`nightcrew task …`: what there is to do, and a person's word about one task."""
 
 import argparse
+import os
 import sys
 
 from nightcrew.cli.context import Context
@@ -44,6 +45,9 @@ def build(parser: argparse.ArgumentParser) -> None:
     blocking.add_argument("--why", metavar="TEXT", required=True, help="the reason, for whoever reads the issue")
     commenting = _task(group.add("comment", "write a comment on the issue, as to answer a question", comment_task))
     commenting.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
+    saying = _task(group.add("say", "send a message to the agent, as the next turn of its own session", say_to))
+    saying.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
+    saying.add_argument("--now", action="store_true", help="end the turn at work for it, and go on with the message")
     for verb, words in _VERBS.items():
         _task(group.add(verb, words, _say(verb)))
 
@@ -112,6 +116,14 @@ def comment_task(context: Context, options: argparse.Namespace) -> int:
     client = context.client()
     text = sys.stdin.read() if options.text == "-" else options.text
     return context.answer(client.post(task_path(resolve(context, options.task), "comment"), {"text": text}))
+
+
+def say_to(context: Context, options: argparse.Namespace) -> int:
+    client = context.client()
+    text = sys.stdin.read() if options.text == "-" else options.text
+    # Asked for again after an answer that was lost, it is the same message.
+    word = {"text": text, "interrupts": options.now, "name": f"cli:{os.urandom(10).hex()}"}
+    return context.answer(client.post(task_path(resolve(context, options.task), "say"), word))
 
 
 def resolve(context: Context, text: str) -> str:

@@ -52,6 +52,9 @@ def print_task(context: Context, detail: Json) -> None:
     _print_part(context, "Reviews", bool(detail["verdicts"]))
     for verdict in detail["verdicts"]:
         _print_verdict(context, verdict)
+    _print_part(context, "Messages to its agent", bool(detail["sayings"]))
+    for saying in detail["sayings"]:
+        _print_saying(context, saying)
     events = detail["events"][-_LAST_EVENTS:]
     _print_part(context, "Last events", bool(events))
     rows = [[render_when(event["at"], context.now), event["kind"], event["why"]] for event in events]
@@ -140,6 +143,14 @@ def _print_verdict(context: Context, verdict: Json) -> None:
     for finding in verdict["findings"]:
         place = finding["path"] if finding["line"] is None else f"{finding['path']}:{finding['line']}"
         terminal.line(f"    {clean(place)}  {clean(finding['text'])}")
+
+
+def _print_saying(context: Context, saying: Json) -> None:
+    terminal = context.terminal
+    head = clean(f"{saying['author']}, {render_when(saying['said_at'], context.now)}: {saying['words']}")
+    terminal.line(f"  {terminal.paint(clean(saying['state']), saying['state'])} {head}")
+    for line in str(saying["text"]).splitlines():
+        terminal.line(f"    {clean(line)}")
 
 
 def _agent(task: Json) -> str:

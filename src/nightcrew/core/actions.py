@@ -38,6 +38,7 @@ from nightcrew.core.action.queue import (
     OfferBuild,
 )
 from nightcrew.core.action.run import CollectRun, NoteRun, ResumeStart, StartRun, StopRun
+from nightcrew.core.action.saying import SettleSaying
 from nightcrew.core.action.status import AcceptPerson, AdoptIssue, FinishTask, MoveStatus, RecordRoute, SettleLabels
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "SettleLabels",
     "SettleLanding",
     "SettleReruns",
+    "SettleSaying",
     "SoundAlarm",
     "StartJob",
     "StartRun",
@@ -139,6 +141,7 @@ Action = (
     | CloseLanded
     | EnqueuePull
     | DequeuePull
+    | SettleSaying
 )
 
 

@@ -1,6 +1,6 @@
 """Commands that people write into comments: `/retry`, `/block why`, `/unblock`, `/start`, `/close`, `/stop`,
-`/agent NAME`, `/model NAME`. Text in, values out. What each asks for is in `step/asked`; that each counts once, in the
-store.
+`/agent NAME`, `/model NAME`, `/say TEXT`. Text in, values out. What each asks for is in `step/asked`; that each counts
+once, in the store.
 
 A command stands alone at the start of a line. In code, quotes and hidden comments it is text: people quote commands
 when they talk about them, and copied text must not act.
@@ -31,6 +31,7 @@ class Verb(Enum):
     START = "start"
     CLAIM = "claim"
     REVIEW = "review"
+    SAY = "say"
 
 
 REQUESTS = frozenset({Verb.CLAIM, Verb.REVIEW})
@@ -45,8 +46,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. `words` is the name for agent and model, the reason for block, `again` or nothing for review, empty
-    for the others."""
+    """One command. `words` is the name for agent and model, the reason for block, what is said for say, `again` or
+    nothing for review, empty for the others."""
 
     verb: Verb
     words: str = ""
@@ -103,14 +104,26 @@ class SettledCommand:
 
 
 def parse_commands(body: str) -> tuple[Command, ...]:
-    """The commands of a comment, in order. A line that is no command of ours, or lacks its name, is left out."""
-    return tuple(command for _line, command in _read(body) if command is not None)
+    """The commands of a comment, in order. A line that is no command of ours, or lacks its name, is left out; but what
+    follows `/say`, up to the next command, belongs to it."""
+    found: list[Command] = []
+    for line, command in _read(body):
+        if command is not None:
+            found.append(command)
+        elif found and found[-1].verb is Verb.SAY:
+            found[-1] = replace(found[-1], words=f"{found[-1].words}\n{line}")
+    return tuple(_trimmed(command) for command in found if command.verb is not Verb.SAY or command.words.strip())
+
+
+def _trimmed(command: Command) -> Command:
+    return replace(command, words=command.words.strip()) if command.verb is Verb.SAY else command
 
 
 def is_only_commands(body: str) -> bool:
     """Whether a comment says nothing but commands, so that it answers no question."""
     lines = [(line, command) for line, command in _read(body) if line.strip()]
-    return bool(lines) and all(command is not None for _line, command in lines)
+    said = next((at for at, (_line, command) in enumerate(lines) if command and command.verb is Verb.SAY), len(lines))
+    return bool(lines) and all(command is not None for _line, command in lines[:said])
 
 
 def _read(body: str) -> Iterator[tuple[str, Command | None]]:
@@ -129,6 +142,8 @@ def _parse_line(line: str) -> Command | None:
         return Command(verb, words) if _NAME.fullmatch(words) else None
     if verb is Verb.BLOCK:
         return Command(verb, one_line(words, 500))
+    if verb is Verb.SAY:
+        return Command(verb, words)
     if verb is Verb.REVIEW and words == AGAIN:
         return Command(verb, words)
     return Command(verb) if not words else None

@@ -18,6 +18,7 @@ from nightcrew.core.actions import (
     AnswerCommand,
     AskPull,
     MergePull,
+    MoveStatus,
     NoteComplete,
     NoteHoldup,
     NoteJob,
@@ -25,6 +26,7 @@ from nightcrew.core.actions import (
     RecordRoute,
     RunChecks,
     SettleLabels,
+    SettleSaying,
     StartJob,
     StartRun,
     SyncBoard,
@@ -34,6 +36,7 @@ from nightcrew.core.ids import TaskKey
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.reaction import ReactionAction
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.policy.boarding import sync_board
@@ -43,6 +46,7 @@ from nightcrew.core.policy.depending import find_circles
 from nightcrew.core.policy.eligible import Slots
 from nightcrew.core.policy.intake import adopt, priority_of
 from nightcrew.core.policy.noticing import told_words
+from nightcrew.core.policy.saying import waiting
 from nightcrew.core.policy.scheduling import schedule_jobs, wake_times
 from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_pull_note, render_status_comment
@@ -61,6 +65,7 @@ from nightcrew.core.step.queue import QueueStep, follow_queues
 from nightcrew.core.step.removed import follow_removed
 from nightcrew.core.step.requested import follow_requests, step_review
 from nightcrew.core.step.routed import step_routed
+from nightcrew.core.step.said import settle_sayings, with_saying
 from nightcrew.core.step.turn import turns_under_way
 
 STEPS: dict[Status, Callable[[Case], Stage]] = {
@@ -135,6 +140,7 @@ def decide(world: World) -> Decision:
             *_all_complete(world, project),
             *settle_landings(world, project),
             *schedule_jobs(world, project),
+            *settle_sayings(project),
         )
         actions += [action for action in beside if action.key not in passed_over]
     return Decision(tuple(actions), waits, errors, _wake_at(world, waits))
@@ -144,7 +150,16 @@ def is_exclusive(action: Action) -> bool:
     """One action a task at a time, but for those that only run or write beside it."""
     return not isinstance(
         action,
-        RunChecks | TellPerson | RenewClaim | SyncBoard | NoteHoldup | AskPull | QueueAction | NoteJob | StartJob,
+        RunChecks
+        | TellPerson
+        | RenewClaim
+        | SyncBoard
+        | NoteHoldup
+        | AskPull
+        | QueueAction
+        | NoteJob
+        | StartJob
+        | SettleSaying,
     )
 
 
@@ -203,10 +218,16 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
     case = Case(world, project, view, issue.value, allowance)
     step_on = step_review if view.internal is not None and view.internal.is_review else STEPS[view.task.status]
     step = _within_budget(case, step_on(case))
-    if live is None:
+    if live is None or _is_for_said(view, step):
         return step
     # A run is at work: only what may happen beside it happens now.
     return Stage(tuple(action for action in step.actions if isinstance(action, RunChecks)), live)
+
+
+def _is_for_said(view: TaskView, step: Stage) -> bool:
+    """Whether it goes back to its author for what a person said, with nothing at work but a review that is in vain."""
+    moves = any(isinstance(action, MoveStatus) and action.target is Status.ROUTED for action in step.actions)
+    return moves and bool(waiting(view)) and all(live.run.role is Role.REVIEWER for live in view.live)
 
 
 def _within_budget(case: Case, step: Stage) -> Stage:
@@ -233,7 +254,8 @@ def _decide_safely(
     world: World, project: ProjectWorld, view: TaskView, allowance: Allowance, passed_over: set[str]
 ) -> tuple[Stage, str]:
     try:
-        stage = _hold_back(world, under_claim(view, decide_task(world, project, view, allowance)))
+        decided = with_saying(view, decide_task(world, project, view, allowance))
+        stage = _hold_back(world, under_claim(view, decided))
         if any(is_exclusive(action) for action in stage.actions):
             return stage, ""
         told = told_under_claim(view, _tell(view, stage, passed_over), stage.wait)

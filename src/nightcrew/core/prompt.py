@@ -15,12 +15,14 @@ from nightcrew.core.model.issue import Comment, Issue
 from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.report import Finding
 from nightcrew.core.model.run import Role
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.settings import PromptBudget
 from nightcrew.core.neutral import one_line, strip_controls, strip_hidden, strip_invisible
 from nightcrew.core.prompt_check import FailedCheck, render_checks
 from nightcrew.core.prompt_conflict import render_conflict
 from nightcrew.core.prompt_feedback import Feedback, render_feedback
 from nightcrew.core.prompt_resume import Resumed, render_resumed
+from nightcrew.core.prompt_said import render_said, render_said_before
 
 _NOT_LOGIN = re.compile(r"[^A-Za-z0-9_.\[\]-]+")
 _DATA = (
@@ -59,7 +61,8 @@ class PromptInput:
     `conflict` are the paths in which a merge of the base into the branch, left in the worktree, has conflicts.
     `work` lists what stands on the branch already; `resumed` says why the agent's own session goes on.
     `memories` is what runs for other issues learned, the nearest first. `answer` is the file for what is found out,
-    where a report is asked for and not a change."""
+    where a report is asked for and not a change. `said` are messages of people for this turn, `said_before` those that
+    others had; `is_fresh` that the messages were meant for another session."""
 
     role: Role
     issue: Issue
@@ -85,6 +88,9 @@ class PromptInput:
     memories: tuple[Memory, ...] = ()
     agents: tuple[str, ...] = ()
     answer: str = ""
+    said: tuple[Saying, ...] = ()
+    said_before: tuple[Saying, ...] = ()
+    is_fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,7 @@ def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
     comments, hidden_in_comments = _comments(parts, budget)
     sections = [
         render_resumed(parts.resumed),
+        render_said(parts.said, is_fresh=parts.is_fresh),
         _task_of(parts),
         _DATA,
         _section("The issue", f"{parts.issue.name} {one_line(title)}\n\n{cut(body, budget.issue)}"),
@@ -113,6 +120,7 @@ def build_prompt(parts: PromptInput, budget: PromptBudget) -> Prompt:
     if parts.hidden_authors:
         names = ", ".join(_NOT_LOGIN.sub("_", name)[:40] for name in parts.hidden_authors[:20])
         sections.append(f"Comments of people without write access are not shown ({names}).")
+    sections.append(render_said_before(parts.said_before))
     hidden = hidden_in_title + hidden_in_body + hidden_in_comments
     if hidden:
         sections.append(f"{hidden} hidden pieces (HTML comments, invisible characters) were taken out of these texts.")

@@ -5,10 +5,12 @@ from typing import assert_never
 
 
 class Resumed(Enum):
-    """Why a session goes on: it was lost with the machine, or what it did came back with changes to make."""
+    """Why a session goes on: it was lost with the machine, what it did came back with changes to make, or a person has
+    something to say."""
 
     AFTER_LOSS = "after_loss"
     FOR_CHANGES = "for_changes"
+    FOR_MESSAGE = "for_message"
 
 
 def render_resumed(why: Resumed | None) -> str:
@@ -28,6 +30,12 @@ def render_resumed(why: Resumed | None) -> str:
                 "Your session goes on: the work that you called done came back. What is asked for stands below; your "
                 "branch is as you left it, unless a person has pushed to it. The report goes to the place that is "
                 "named here."
+            )
+        case Resumed.FOR_MESSAGE:
+            return (
+                "Your session goes on: your turn has ended, or was ended, and a person has something to say to you. It "
+                "comes first; behind it stands your task once more. What you had not committed has been committed for "
+                "you. The report goes to the place that is named here, and is about all your work on the task."
             )
         case _:
             assert_never(why)

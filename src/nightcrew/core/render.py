@@ -11,6 +11,7 @@ from nightcrew.core.model.world import TaskView
 from nightcrew.core.neutral import page_line
 from nightcrew.core.policy.budgeting import describe_spent, spent_by
 from nightcrew.core.policy.retrying import describe_end
+from nightcrew.core.policy.saying import describe_saying
 from nightcrew.core.reason import Wait
 
 MARK = "<!-- nightcrew:status -->"
@@ -91,6 +92,7 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
         lines.append(f"- used: {describe_spent(spent_by(view.runs, since=task.reset_at))}")
     if view.last_command is not None:
         lines.append(f"- {_answer(view.last_command)}")
+    lines += [f"- {_shown(line, 300)}" for line in _said(view)]
     if task.status is Status.BLOCKED and task.block is not None:
         lines.append(f"- **waits for a person**: {_shown(task.block.words, 1500)}")
         if task.block.answerable:
@@ -98,6 +100,12 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
     elif wait is not None and wait.code in _LASTING:
         lines.append(f"- waits: {_shown(wait.words, 1500)}. {_shown(wait.next, 200)}".rstrip())
     return "\n".join(lines)
+
+
+def _said(view: TaskView) -> list[str]:
+    """Where the last message to its agent is; not while it is only on its way."""
+    said = view.sayings[-1] if view.sayings and view.sayings[-1].waits else view.last_saying
+    return [] if said is None else [f"what {said.author} said to its agent: {describe_saying(said)}"]
 
 
 def render_pull_note(wait: Wait | None) -> str:

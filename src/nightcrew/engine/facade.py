@@ -29,9 +29,10 @@ from nightcrew.engine.prune import prune
 from nightcrew.engine.question import Questions
 from nightcrew.engine.request import ask_about
 from nightcrew.engine.revert import revert
+from nightcrew.engine.saying import say_to
 from nightcrew.engine.subscription import change_subscription
 from nightcrew.engine.view.record import PAUSED
-from nightcrew.ports.service import Answer
+from nightcrew.ports.service import Answer, Word
 
 
 class Facade(Questions):
@@ -163,6 +164,10 @@ class Facade(Questions):
         self._means.observer.expire()
         self._after(key)
         return Answer(True, f"the comment is on {key}")
+
+    async def say_to(self, key: TaskKey, word: Word) -> Answer:
+        await self._task(key)
+        return await say_to(self._loop, key, word)
 
     async def run_job(self, project: str, name: str) -> Answer:
         answer = await run_job(self._means, self._jobs, project, name)

@@ -31,7 +31,7 @@ from nightcrew.engine.view.probe import Probes
 from nightcrew.engine.view.project import ProjectReader
 from nightcrew.engine.view.pull import Asked, PullReader
 from nightcrew.engine.view.queue import QueueReader
-from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView
+from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView, asked_runs
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
 from nightcrew.engine.view.sight import is_over
@@ -202,7 +202,9 @@ class Observer:
         flying = tuple(in_flight)
         open_runs = [run for runs in records.runs.values() for run in runs if run.is_open]
         self.awake.look(within_s=LATE_S + 2 * self._settings.interval_s)
-        live = await self._runs.observe(open_runs, self._ports, settings=self._settings, awake=self.awake)
+        live = await self._runs.observe(
+            open_runs, self._ports, settings=self._settings, awake=self.awake, asked=asked_runs(records)
+        )
         self._probes.begin(self._projects, records.tasks.values(), group, wake)
         await self._look(group, records, wake)
         now = self._ports.clock.now()

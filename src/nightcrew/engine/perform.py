@@ -43,6 +43,7 @@ from nightcrew.core.actions import (
     SettleLabels,
     SettleLanding,
     SettleReruns,
+    SettleSaying,
     SoundAlarm,
     StartJob,
     StartRun,
@@ -72,6 +73,7 @@ from nightcrew.engine.effect.publish import publish_work
 from nightcrew.engine.effect.reaction import note_complete, note_reaction, note_run
 from nightcrew.engine.effect.rerun import rerun_checks, settle_reruns
 from nightcrew.engine.effect.revert import revert_merge
+from nightcrew.engine.effect.saying import settle_saying
 from nightcrew.engine.effect.stack import retarget_pull
 from nightcrew.engine.effect.start import resume_start, start_run
 from nightcrew.engine.effect.status import accept_person, adopt_issue, move_status, record_route, settle_labels
@@ -142,6 +144,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await answer_feedback(means, action)
         case RerunChecks():
             return await rerun_checks(means, action)
+        case SettleSaying():
+            return await settle_saying(means, action)
         case SettleReruns():
             return await settle_reruns(means, action)
         case NoteRun():

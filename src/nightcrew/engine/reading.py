@@ -44,6 +44,7 @@ from nightcrew.ports.service import (
 )
 from nightcrew.ports.store import Store
 
+SAYINGS_OF_A_TASK = 20
 EVENTS_OF_A_TASK = 200
 
 
@@ -187,6 +188,7 @@ class Reader:
             budget=project.budget if project is not None else Budget(),
             internal=await self._store.find_internal(key),
             landing=task.landing,
+            sayings=(await self._store.load_sayings(task=key)).get(key, ())[-SAYINGS_OF_A_TASK:],
         )
 
     def spell(self, project: str) -> str:

@@ -77,6 +77,8 @@ class Reading:
     session: str = ""
     unknown: str = ""
     usage_of_session: bool = False
+    spoke: bool = False
+    """The model has answered something."""
 
 
 class Access(StrEnum):

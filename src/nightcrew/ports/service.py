@@ -16,6 +16,7 @@ from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.rerun import Flake
 from nightcrew.core.model.run import Run
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.settings import Budget
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
@@ -38,6 +39,7 @@ __all__ = [
     "TaskDetail",
     "TaskSummary",
     "WebhookStatus",
+    "Word",
 ]
 
 
@@ -68,6 +70,8 @@ class TaskDetail:
     budget: Budget = Budget()
     internal: InternalTask | None = None
     landing: Landing | None = None
+    sayings: tuple[Saying, ...] = ()
+    """What people said to its agent: the last twenty, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,18 @@ class RunDetail:
     report: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What a person says to an agent. `receiver` is the place in a chat that is told what became of it (`telegram:12`);
+    `interrupts`: the turn at work is ended for it; `name` makes saying it twice saying it once (empty: it gets one)."""
+
+    text: str
+    author: str = ""
+    receiver: str = ""
+    interrupts: bool = False
+    name: str = ""
+
+
 class Service(JobService, Protocol):
     """Errors: Missing (no such task, run, project), Conflict (not possible now, and why), Invalid (bad argument),
     Unavailable (the service is not running, for commands that change something)."""
@@ -242,6 +258,11 @@ class Service(JobService, Protocol):
 
     async def comment_task(self, key: TaskKey, *, text: str) -> Answer:
         """Write a comment on the issue, as the person: it answers a question, and commands in it are obeyed."""
+        ...
+
+    async def say_to(self, key: TaskKey, word: Word) -> Answer:
+        """Send a message to the task's agent, as the next turn of its own session; `data` has `message` (its name) and
+        `state`. Invalid if it is empty or too long; Conflict if the task is done, or nobody is there to hear it."""
         ...
 
     async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]: ...

@@ -24,6 +24,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.job_store import JobStore
+from nightcrew.ports.saying_store import SayingStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ Draft = Callable[[TaskKey], tuple[Task, InternalTask, Event]]
 """An internal task as it is to be recorded, made once its key is known."""
 
 
-class Store(JobStore, Protocol):
+class Store(JobStore, SayingStore, Protocol):
     """Every method is one transaction, whole even if its caller is cancelled. Writes with `event` record it in the
     same transaction. Errors: Unavailable (locked longer than the limit, disk full), Missing, Conflict."""
 
@@ -302,7 +303,12 @@ class Store(JobStore, Protocol):
         self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
     ) -> tuple[Notice, ...]:
         """Oldest first; with `newest` the last `limit` instead of the first. With `undelivered_to` those that this
-        receiver was not given, of which the `limit` that matter most: what waits for its hour must hide nothing."""
+        receiver was not given, of which the `limit` that matter most: what waits for its hour must hide nothing. What is
+        for it alone is given to it whatever `after` says."""
+        ...
+
+    async def load_addressed(self) -> frozenset[str]:
+        """The receivers for which alone a notice is kept that they were not given yet."""
         ...
 
     async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:

@@ -77,6 +77,7 @@ class NoticePart:
         self._speakers = speakers
         self._learn = learn
         self._subscribed: Mapping[str, frozenset[str]] = {}
+        self._addressed: frozenset[str] = frozenset()
         self._built: tuple[object, dict[str, Receiver]] = (None, {})
         self._built_at = 0.0
         self._problems: dict[str, str] = {}
@@ -86,6 +87,7 @@ class NoticePart:
         courier = Courier(store, clock, bus, lambda: self._receivers(clock), _report)
         read_at = store.writes
         self._subscribed = await load_subscriptions(store)
+        self._addressed |= await store.load_addressed()
         async with asyncio.TaskGroup() as group:
             group.create_task(courier.run(), name="courier")
             while True:
@@ -93,6 +95,8 @@ class NoticePart:
                 if store.writes != read_at:  # otherwise what was read still holds
                     read_at = store.writes
                     self._subscribed = await load_subscriptions(store)
+                    # Who was told one thing is kept: a round that is ended might be in the middle of telling.
+                    self._addressed |= await store.load_addressed()
 
     async def test(self, name: str | None, clock: Clock) -> Answer:
         """Tell every receiver, or one, that this is a test. `data` says by name what came of it."""
@@ -119,11 +123,14 @@ class NoticePart:
         return self._built[1]
 
     def _places(self) -> Mapping[str, tuple[Place, frozenset[str]]]:
-        """Where notices were asked for, with the projects; only where orders are still taken."""
+        """Where notices were asked for, with the projects, and where something is to be answered (none); only where
+        orders are still taken."""
         found = {}
-        for name, projects in self._subscribed.items():
+        addressed = {name: frozenset[str]() for name in self._addressed}
+        for name, projects in (addressed | dict(self._subscribed)).items():
             channel, place, person = parse_receiver(name)
-            if projects and channel in self._speakers and self._speakers[channel].hears(place, person):
+            is_told = bool(projects) or name in addressed
+            if is_told and channel in self._speakers and self._speakers[channel].hears(place, person):
                 found[name] = (place, projects)
         return found
 
@@ -204,6 +211,8 @@ def find_zone(name: str) -> tzinfo:
 
 
 def _subscribed(plain: Target, name: str, projects: frozenset[str]) -> Target:
+    if not projects:
+        return replace(plain, name=name, is_alone=True)
     return replace(plain, name=name, projects=frozenset() if ALL in projects else projects)
 
 

@@ -35,6 +35,7 @@ from nightcrew.ports.service import (
     ServiceStatus,
     TaskDetail,
     TaskSummary,
+    Word,
 )
 from nightcrew.secret import Vault
 from nightcrew.service.clock import SystemClock
@@ -211,6 +212,9 @@ class OfflineService:
 
     async def close_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be closed")
+
+    async def say_to(self, key: TaskKey, word: Word) -> Answer:
+        _refuse(f"nothing can be said to the agent of {key} ({len(word.text)} characters)")
 
     async def comment_task(self, key: TaskKey, *, text: str) -> Answer:
         _refuse(f"{key} cannot be commented on ({len(text)} characters)")

@@ -11,7 +11,7 @@ from nightcrew.store.codec import parse_enum, parse_time, render_time, storable
 from nightcrew.store.statement import Row, Value, ask
 
 _INSERT = (
-    "INSERT INTO notices (at, project, number, kind, priority, words, mark) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO notices (at, project, number, kind, priority, words, mark, receiver) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (mark) DO NOTHING RETURNING id"
 )
 _RANK = "CASE priority WHEN 'urgent' THEN 0 WHEN 'action' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END"
@@ -29,6 +29,7 @@ async def record_notice(connection: Connection, notice: Notice) -> bool:
         notice.priority.value,
         storable(notice.words),
         notice.mark or None,
+        notice.receiver,
     )
     return bool(rows)
 
@@ -41,11 +42,14 @@ async def load_notices(
     connection: Connection, *, receiver: str | None, after: int, limit: int, newest: bool
 ) -> tuple[Notice, ...]:
     """Oldest first; of those after `after`, the first `limit`, or the last `limit` with `newest`. For a receiver, the
-    `limit` that matter most."""
-    statement, values = "SELECT * FROM notices WHERE id > ?", list[Value]([after])
+    `limit` that matter most; what is for it alone is given to it whatever `after` says."""
+    statement, values = "SELECT * FROM notices AS told WHERE id > ?", list[Value]([after])
     if receiver is not None:
-        statement += " AND NOT EXISTS (SELECT 1 FROM notice_deliveries WHERE notice = id AND receiver = ?)"
-        values.append(receiver)
+        statement = (
+            "SELECT * FROM notices AS told WHERE ((id > ? AND receiver = '') OR receiver = ?)"
+            " AND NOT EXISTS (SELECT 1 FROM notice_deliveries AS had WHERE had.notice = told.id AND had.receiver = ?)"
+        )
+        values += [receiver, receiver]
     order = "id DESC" if newest else "id" if receiver is None else f"{_RANK}, id"
     rows = await ask(connection, f"{statement} ORDER BY {order} LIMIT ?", *values, limit)
     return tuple(sorted((_parse(row) for row in rows), key=lambda notice: notice.id))
@@ -59,6 +63,15 @@ async def record_notices_delivered(connection: Connection, ids: Sequence[int], *
         await ask(connection, statement, receiver, render_time(at), one)
 
 
+async def load_addressed(connection: Connection) -> frozenset[str]:
+    """The receivers for which alone something is kept that they were not given yet."""
+    statement = (
+        "SELECT DISTINCT receiver FROM notices AS told WHERE receiver <> '' AND NOT EXISTS"
+        " (SELECT 1 FROM notice_deliveries AS had WHERE had.notice = told.id AND had.receiver = told.receiver)"
+    )
+    return frozenset(row["receiver"] for row in await ask(connection, statement))
+
+
 def _parse(row: Row) -> Notice:
     return Notice(
         project=row["project"],
@@ -69,4 +82,5 @@ def _parse(row: Row) -> Notice:
         task=None if row["number"] is None else TaskKey(row["project"], row["number"]),
         mark=row["mark"] or "",
         id=row["id"],
+        receiver=row["receiver"],
     )

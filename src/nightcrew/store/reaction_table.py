@@ -102,5 +102,8 @@ class ReactionTables(Connected):
             )
         )
 
+    async def load_addressed(self) -> frozenset[str]:
+        return await self._read(notices.load_addressed)
+
     async def record_notices_delivered(self, ids: Sequence[int], *, receiver: str, at: datetime) -> None:
         await self._write(lambda db: notices.record_notices_delivered(db, ids, receiver=receiver, at=at))

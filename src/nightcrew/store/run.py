@@ -7,6 +7,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState, Stop
 from nightcrew.store import event as events
+from nightcrew.store import saying as sayings
 from nightcrew.store import task as tasks
 from nightcrew.store.codec import (
     parse_enum,
@@ -70,6 +71,7 @@ async def record_run(connection: Connection, run: Run, *, event: Event) -> bool:
         if holder is not None:
             raise Conflict(f"{key} has an open author run already: {holder.id} of {holder.agent}")
     await insert(connection, "runs", _render_identity(run) | _render_course(run))
+    await sayings.bind_sayings(connection, run)
     await events.record_event(connection, event)
     return True
 
@@ -88,6 +90,7 @@ async def save_run(connection: Connection, run: Run, *, event: Event | None) -> 
     if run.is_open and not stored.is_open:
         raise Conflict(f"run {run.id} has ended and does not become {run.state.value} again")
     await update(connection, "runs", _render_course(run), where={"id": run.id})
+    await sayings.note_delivered(connection, run)
     if event is not None:
         await events.record_event(connection, event)
 
@@ -116,6 +119,7 @@ def _render_identity(run: Run) -> dict[str, Value]:
         "created_at": render_time(run.created_at),
         "deadline_s": run.deadline_s,
         "resumes": run.resumes,
+        "hears": run.hears,
     }
 
 
@@ -151,6 +155,7 @@ def _parse(row: Row) -> Run:
         ended_at=parse_optional_time(row["ended_at"]),
         outcome=parse_optional_json(RunOutcome, row["outcome"]),
         resumes=row["resumes"],
+        hears=bool(row["hears"]),
         began_s=row["began_s"],
         stop=parse_optional_json(Stop, row["stop"]),
     )

@@ -167,7 +167,7 @@ def _cool(sim: Simulated, run: Run) -> None:
 
 def _read(sim: Simulated, run: Run) -> tuple[Report | None, Failure | None, Interruption | None]:
     match sim.stopped.get(run.id):
-        case StopCause.UNWANTED:
+        case StopCause.UNWANTED | StopCause.SAID:
             return None, None, Interruption(InterruptionKind.STOPPED, "it was ended")
         case StopCause.OVERDUE:
             return None, Failure(FailureKind.TIMEOUT, "it was ended"), None

@@ -13,7 +13,8 @@ from nightcrew.core.model.task import Stack
 class StartRun:
     """Start an author, reviewer or router: run row, label, workspace, session, in this order. `head_sha` is the SHA to
     review; `attempt` counts the runs of this role for this task; `resumes` is the session of its CLI that it goes on
-    with, empty for a fresh one; `stack` is what an author's work begins at, where that is not the base."""
+    with, empty for a fresh one; `stack` is what an author's work begins at, where that is not the base; `hears` that it
+    is a turn for what a person said to its agent. An author takes every message that waits."""
 
     task: TaskKey
     source: Status
@@ -27,6 +28,7 @@ class StartRun:
     generation: int = 0
     resumes: str = ""
     stack: Stack | None = None
+    hears: bool = False
 
     @property
     def key(self) -> str:

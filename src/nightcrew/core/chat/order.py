@@ -24,6 +24,7 @@ class Verb(Enum):
     APPROVE = "approve"
     MERGE = "merge"
     COMMENT = "comment"
+    SAY = "say"
     PAUSE = "pause"
     RESUME = "resume"
     JOBS = "jobs"
@@ -48,6 +49,7 @@ HELP: dict[Verb, tuple[str, str]] = {
     Verb.APPROVE: ("TASK", "your word for the merge of its pull request as it is now"),
     Verb.MERGE: ("TASK", "your word for the merge, and look at once"),
     Verb.COMMENT: ("TASK TEXT", "write a comment on the issue: the answer to a question"),
+    Verb.SAY: ("TASK [--now] TEXT", "send a message to the agent: its next turn, or with --now at once"),
     Verb.PAUSE: ("[PROJECT]", "start no new work"),
     Verb.RESUME: ("[PROJECT]", "start new work again"),
     Verb.JOBS: ("[PROJECT]", "the scheduled jobs, and when they are due next"),

@@ -21,8 +21,9 @@ class Priority(Enum):
 class Notice:
     """One notice. `task` None: it is about the project as a whole; `project` empty: about none in particular, so that
     it is for all. `kind` is that of a reaction, or one of its own (`blocked`, `merged`, …); `words` are one or more
-    sentences for a person, without secrets. With a `mark` it is kept once, however often it comes. `id` is given by the
-    store, 0 before that."""
+    sentences for a person, without secrets. With a `mark` it is kept once, however often it comes. `receiver` is the
+    only one that is told it, a place in a chat such as `telegram:12`; empty: whoever wants to be told of the like.
+    `id` is given by the store, 0 before that."""
 
     project: str
     kind: str
@@ -32,3 +33,4 @@ class Notice:
     task: TaskKey | None = None
     mark: str = ""
     id: int = 0
+    receiver: str = ""

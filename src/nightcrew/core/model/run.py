@@ -35,12 +35,14 @@ class Probe(Enum):
 
 class StopCause(Enum):
     """Why Nightcrew ends a session: its work is not wanted any more (mostly a person's hand), it is past its deadline,
-    it has been silent for too long, or it does nothing but repeat that a limit is reached."""
+    it has been silent for too long, it does nothing but repeat that a limit is reached, or a person has something to
+    say to it that is not to wait."""
 
     UNWANTED = "unwanted"
     OVERDUE = "overdue"
     SILENT = "silent"
     LIMITED = "limited"
+    SAID = "said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Interruption:
 class RunOutcome:
     """How a run ended: a report, a failure, or an interruption. `head_sha` is HEAD of the workspace afterwards (authors
     only) and `has_commits` whether it moved away from where the run began. `agent_session` is the CLI's own session,
-    and `can_resume` whether a later run can go on with it."""
+    and `can_resume` whether a later run can go on with it; `answered` that the model has answered in it."""
 
     report: Report | None
     failure: Failure | None
@@ -82,6 +84,7 @@ class RunOutcome:
     agent_session: str = ""
     interruption: Interruption | None = None
     can_resume: bool = False
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,8 @@ class Run:
     """A run. `head_sha` is where it began (author) or what it reviews (reviewer); `session` the tmux session's
     name; `folder` the run folder, relative to Nightcrew's home; `attempt` counts the runs of this role from 1;
     `resumes` the CLI's own session that it goes on with, empty for a fresh one; `began_s` the monotonic clock when it
-    was started (which all processes share until the next boot); `stop` that Nightcrew ends it, and why."""
+    was started (which all processes share until the next boot); `stop` that Nightcrew ends it, and why; `hears` that
+    it is a turn for what a person said to its agent, which uses up no attempt."""
 
     id: RunId
     task: TaskKey
@@ -110,6 +114,7 @@ class Run:
     resumes: str = ""
     began_s: float | None = None
     stop: Stop | None = None
+    hears: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -120,7 +125,8 @@ class Run:
 class RunView:
     """A run that has not been collected, with what is seen of it: the session, and whether its result is written.
     `running_s` and `silent_s` are how long it has run and printed nothing, while the machine was awake; `at_work` that
-    its last words say that a tool of it is running; `limit` the line about a limit that it does nothing but repeat."""
+    its last words say that a tool of it is running; `limit` the line about a limit that it does nothing but repeat;
+    `answered_in` the CLI's session in which the model has answered, only looked for while a message depends on it."""
 
     run: Run
     session: Probe
@@ -130,3 +136,4 @@ class RunView:
     silent_s: float = 0.0
     at_work: bool = False
     limit: str = ""
+    answered_in: str = ""

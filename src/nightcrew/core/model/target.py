@@ -18,7 +18,8 @@ class Quiet:
 @dataclass(frozen=True, slots=True)
 class Target:
     """One receiver. `name` is what deliveries are kept under. `projects` empty: all. Less than `least` is not told.
-    Priorities in `digest` are gathered, and told once a day at `digest_at`."""
+    Priorities in `digest` are gathered, and told once a day at `digest_at`. `is_alone`: it is told only what is for it
+    alone, having asked for nothing else."""
 
     name: str
     projects: frozenset[str] = frozenset()
@@ -26,6 +27,7 @@ class Target:
     digest: frozenset[Priority] = frozenset()
     digest_at: time = time(8)
     quiet: Quiet | None = None
+    is_alone: bool = False
 
 
 class TargetKind(Enum):

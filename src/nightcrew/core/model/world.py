@@ -21,6 +21,7 @@ from nightcrew.core.model.pull import Pull, PullView
 from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Role, Run, RunView
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
@@ -61,6 +62,10 @@ class TaskView:
     reruns: tuple[Rerun, ...] = ()
     parent: Observed[Pull | None] = Known(None)
     builds: tuple[Build, ...] = ()
+    sayings: tuple[Saying, ...] = ()
+    """What people said to its agent, as far as it is not settled, oldest first."""
+    last_saying: Saying | None = None
+    """The newest that is settled."""
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""
@@ -154,6 +159,8 @@ class ProjectWorld:
     """None while anything is open that is not blocked."""
     told_complete: str = ""
     """The last run after which a person was told so."""
+    left_sayings: tuple[Saying, ...] = ()
+    """What was said to agents of tasks that are done, and is not settled."""
 
 
 @dataclass(frozen=True, slots=True)

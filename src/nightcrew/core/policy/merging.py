@@ -235,6 +235,12 @@ def has_free_paths(view: GateView) -> Term:
     return no("paths", f"it touches protected files ({', '.join(touched[:3])}), which takes a person's approval")
 
 
+def has_no_message(view: GateView) -> Term:
+    """Nothing that a person said to its agent waits, or is at work, which may change it."""
+    said = next(iter(view.task.sayings), None)
+    return no("message", f"its agent is to hear first what {said.author} said to it") if said else yes("message")
+
+
 def has_the_word(view: GateView) -> Term:
     """Under `merge: ask`, a person gave their word for this very head."""
     if view.project.merge.mode is MergeMode.AUTO:
@@ -260,6 +266,7 @@ TERMS: tuple[Callable[[GateView], Term], ...] = (
     has_expected_base,
     stands_on_nothing,
     has_free_paths,
+    has_no_message,
     has_the_word,
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import AuthorReport, ReportedOutcome, ReviewReport, RouterReport
-from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.run import Role, Run, StopCause
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
 
@@ -48,8 +48,10 @@ def not_interrupted(runs: Iterable[Run]) -> tuple[Run, ...]:
 
 
 def count_used(runs: Iterable[Run]) -> int:
-    """How many attempts these runs have used up: those that count, and interrupted ones beyond the free ones."""
-    return sum(1 for run in not_interrupted(runs) if uses_attempt(run) or is_interrupted(run))
+    """How many attempts these runs have used up: those that count, and interrupted ones beyond the free ones. What a
+    person said to the agent uses up none, neither the turn for it nor the one that was ended for it."""
+    own = [run for run in runs if not (run.hears or (run.stop is not None and run.stop.cause is StopCause.SAID))]
+    return sum(1 for run in not_interrupted(own) if uses_attempt(run) or is_interrupted(run))
 
 
 def attempts_used(view: TaskView, role: Role = Role.AUTHOR) -> int:
@@ -82,7 +84,8 @@ def changed_nothing(run: Run) -> bool:
 def nothing_twice(view: TaskView, run: Run) -> Block | None:
     """The block of a task at which one agent has changed nothing twice: asking it again would end the same way."""
     before = [one for one in view.counted(Role.AUTHOR) if one.agent == run.agent and changed_nothing(one)]
-    if not changed_nothing(run) or len(before) < 2:
+    before = [one for one in before if not one.hears]
+    if run.hears or not changed_nothing(run) or len(before) < 2:
         return None
     report = run.outcome.report if run.outcome is not None else None
     said = f" It says: {report.summary}" if isinstance(report, AuthorReport) and report.summary else ""

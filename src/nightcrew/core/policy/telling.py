@@ -40,7 +40,7 @@ def plan_telling(pending: Iterable[Notice], target: Target, *, now: datetime) ->
         if at > now:
             waits.append(at)
         else:
-            (gathered if notice.priority in target.digest else due).append(notice)
+            (gathered if notice.priority in target.digest and not notice.receiver else due).append(notice)
     if gathered or len(due) > BURST:
         return Plan(tuple(skip), (), tuple(sorted([*due, *gathered], key=_order)), min(waits, default=None))
     return Plan(tuple(skip), tuple(sorted(due, key=_order)), (), min(waits, default=None))
@@ -69,13 +69,15 @@ def render_together(notices: Sequence[Notice]) -> Message:
 
 
 def _is_for(notice: Notice, target: Target) -> bool:
+    if notice.receiver or target.is_alone:
+        return notice.receiver == target.name
     is_project = not target.projects or not notice.project or notice.project in target.projects
     return is_project and _RANK[notice.priority] <= _RANK[target.least]
 
 
 def _due_at(notice: Notice, target: Target, *, now: datetime) -> datetime:
-    if notice.priority is Priority.URGENT:
-        return now
+    if notice.priority is Priority.URGENT or notice.receiver:
+        return now  # what is for one place alone answers what was said there
     at = now
     if notice.priority in target.digest:
         at = max(_next(notice.at.astimezone(now.tzinfo), target.digest_at), now)

@@ -10,6 +10,7 @@ from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.depending import HELD_CODES
+from nightcrew.core.policy.saying import clean_saying, split_now, why_not_said
 
 LABEL_LENGTH = 50
 """Of a label on GitHub, at most."""
@@ -62,6 +63,8 @@ def answer_command(
             return _move(task, unblock_target(task), f"{who} unblocked it", waive=_is_held(task))
         case Verb.START:
             return _start(task, who)
+        case Verb.SAY:
+            return _say(task, command.words)
         case Verb.CLAIM | Verb.REVIEW:
             return Settlement.REFUSED, "that is asked for on a pull request", ""
         case Verb.CLOSE:
@@ -124,6 +127,11 @@ def _start(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:
     if task.status not in (Status.NEW, Status.ROUTED) or task.pull is not None:
         return Settlement.REFUSED, f"it is {task.status.value}: it has started", ""
     return Settlement.DONE, "it starts whatever it depends on", ""
+
+
+def _say(task: Task, words: str) -> tuple[Settlement, str, str]:
+    refused = why_not_said(task, None, clean_saying(split_now(words)[0]))
+    return (Settlement.REFUSED, refused, "") if refused else (Settlement.DONE, "its agent is told in its next turn", "")
 
 
 def _is_held(task: Task) -> bool:

@@ -17,6 +17,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on
 from nightcrew.core.step.put_right import BY_HAND, why_put_right
 from nightcrew.core.step.queued import follow_landing
+from nightcrew.core.step.said import follow_said_blocked
 
 
 def step_blocked(case: Case) -> Stage:
@@ -40,6 +41,9 @@ def step_blocked(case: Case) -> Stage:
     if reason is not None and reason.answerable and case.view.answered:
         why = "a person with write access answered"
         return act_on(MoveStatus(task.key, task.status, _where_to(task), Evidence.PERSON, why, reset=True))
+    said = follow_said_blocked(case)
+    if said is not None:
+        return said
     return _remind(case, reason) or Stage(wait=wait_for_person(reason))
 
 

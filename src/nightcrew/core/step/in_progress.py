@@ -10,6 +10,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.policy.retrying import changed_nothing, describe_end, nothing_twice
 from nightcrew.core.stage import Case, Stage, act_on, block
 from nightcrew.core.step.pull_end import follow_pull_end
+from nightcrew.core.step.said import follow_said
 
 
 def step_in_progress(case: Case) -> Stage:
@@ -20,6 +21,9 @@ def step_in_progress(case: Case) -> Stage:
     run = case.view.last(Role.AUTHOR)
     if run is None or run.outcome is None:
         return _again(case, "no author run of it is known")
+    said = follow_said(case)
+    if said is not None:
+        return said
     outcome = run.outcome
     if _is_written(case, outcome):
         why = f"{run.agent} has written its report"
@@ -27,6 +31,8 @@ def step_in_progress(case: Case) -> Stage:
     spent = nothing_twice(case.view, run)
     if _is_answer(case, run, outcome):
         return _publish_as_is(case, run)
+    if run.hears and changed_nothing(run) and isinstance(outcome.report, AuthorReport):
+        return _only_answered(case, run, outcome.report)
     if spent is not None and not _is_pushed(case, outcome):
         return block(case.task, spent)
     if outcome.failure is not None or outcome.interruption is not None:
@@ -69,6 +75,15 @@ def _is_answer(case: Case, run: Run, outcome: RunOutcome) -> bool:
     verdict = case.view.verdict_for(pull.pull.head_sha)
     is_asked = verdict is not None and verdict.decision is Decision.REQUEST_CHANGES
     return bool(here) and ReactionKind.CI_FAILED not in here and not is_asked
+
+
+def _only_answered(case: Case, run: Run, report: AuthorReport) -> Stage:
+    """It heard what a person said, and changed nothing: what it did before goes on as it was. Where it had done
+    nothing, it is the person's turn again."""
+    if isinstance(case.view.pull, Known) and case.view.pull.value is not None:
+        return _publish_as_is(case, run)
+    words = f"{run.agent} answered, and has changed nothing yet: {report.summary}"
+    return block(case.task, Block("answered", words, answerable=True))
 
 
 def _publish_as_is(case: Case, run: Run) -> Stage:

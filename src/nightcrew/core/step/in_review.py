@@ -27,6 +27,7 @@ from nightcrew.core.step.needs_review import own_checks, standing_verdict
 from nightcrew.core.step.pull_end import open_pull
 from nightcrew.core.step.queued import enter, queue_up
 from nightcrew.core.step.rerun import follow_rerun, settle_reruns
+from nightcrew.core.step.said import follow_said
 from nightcrew.core.step.turn import in_turn
 
 _READY = Wait(
@@ -43,6 +44,9 @@ def step_in_review(case: Case) -> Stage:
 
 
 def _step(case: Case, pull: PullView) -> Stage:
+    said_to = follow_said(case)
+    if said_to is not None:
+        return said_to
     checks = own_checks(case, pull)
     verdict = standing_verdict(case, pull)
     wants_changes = verdict is not None and verdict.decision is Decision.REQUEST_CHANGES

@@ -12,6 +12,7 @@ from nightcrew.core.model.run import Probe, Role, Run, RunState, RunView, StopCa
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.noticing import places_of, told_words
 from nightcrew.core.policy.reacting import find_reaction
+from nightcrew.core.policy.saying import interrupting
 from nightcrew.core.reason import Wait
 
 OVERDUE_S = 60.0
@@ -54,6 +55,9 @@ def _follow_alive(world: World, view: TaskView, live: RunView, wanted: bool) -> 
         return ResumeStart(key, run.id, "its session is there, its start was not recorded")
     if not wanted:
         return StopRun(key, run.id, "its work is no longer wanted")
+    said = interrupting(view, live)
+    if said is not None:
+        return StopRun(key, run.id, f"{said.author} has something to say that is not to wait", StopCause.SAID)
     if live.running_s > run.deadline_s + OVERDUE_S:
         return StopRun(key, run.id, "it is past its deadline", StopCause.OVERDUE)
     if live.limit:

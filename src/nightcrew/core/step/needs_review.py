@@ -15,6 +15,7 @@ from nightcrew.core.stage import Case, Stage, block, move
 from nightcrew.core.step.base import update_for_conflict
 from nightcrew.core.step.feedback import answer, follow_feedback
 from nightcrew.core.step.pull_end import open_pull
+from nightcrew.core.step.said import follow_said
 
 
 def step_needs_review(case: Case) -> Stage:
@@ -22,6 +23,9 @@ def step_needs_review(case: Case) -> Stage:
     pull = open_pull(case)
     if isinstance(pull, Stage):
         return pull
+    said_to = follow_said(case)
+    if said_to is not None:
+        return said_to
     update = update_for_conflict(case, pull)
     if update is not None:
         return update

@@ -7,11 +7,13 @@ from nightcrew.core.model.run import Role
 from nightcrew.core.policy.resuming import session_to_resume
 from nightcrew.core.policy.retrying import out_of_attempts
 from nightcrew.core.policy.routing import NO_AGENT_LABEL, reroute, route_by_hand
+from nightcrew.core.policy.saying import last_author, waiting
 from nightcrew.core.policy.stacking import find_parent
 from nightcrew.core.reason import Wait
 from nightcrew.core.stage import Case, Stage, act_on, block, wait_for
 from nightcrew.core.step.held import hold_for_others
 from nightcrew.core.step.pull_end import follow_pull_end, why_foreign
+from nightcrew.core.step.said import own_route
 
 
 def step_routed(case: Case) -> Stage:
@@ -31,12 +33,19 @@ def step_routed(case: Case) -> Stage:
         return held
     if case.issue.has_label(NO_AGENT_LABEL):
         return wait_for("no_agent", f"the label {NO_AGENT_LABEL!r} keeps agents away", "Take the label off.")
-    spent = out_of_attempts(case.view, case.settings.attempts)
+    # What a person says is heard whatever was tried before.
+    spent = out_of_attempts(case.view, case.settings.attempts) if not waiting(case.view) else None
     if spent is not None:
         return block(case.task, spent)
     route = case.task.route
     if route is None:
         return _record(route_by_hand(case.world, case.view, case.issue, after=case.allowance.last_agent))
+    own = own_route(case, route)
+    if isinstance(own, Wait):
+        return Stage(wait=own)
+    if own is not None:
+        again = RecordRoute(case.task.key, case.task.status, own, own.why)
+        return _start(case, route) if own == route else _record(again)
     other = reroute(case.world, case.view, case.issue, route)
     return _start(case, route) if other is None else _record(other)
 
@@ -53,6 +62,7 @@ def _start(case: Case, route: Route) -> Stage:
         return wait_for("slot", full, f"{route.agent} starts when a slot is free.")
     limits = case.world.settings.limits
     pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
+    hears = bool(waiting(case.view)) and last_author(case.view) is not None
     return act_on(
         StartRun(
             task=case.task.key,
@@ -65,7 +75,8 @@ def _start(case: Case, route: Route) -> Stage:
             why=route.why,
             head_sha=pull.pull.head_sha if pull else None,
             generation=case.world.settings.generation,
-            resumes=session_to_resume(case.view, agent=route.agent, model=route.model),
+            resumes=session_to_resume(case.view, agent=route.agent, model=route.model, hears=hears),
             stack=case.task.stack if pull else find_parent(case.project, case.view),
+            hears=hears,
         )
     )

@@ -16,7 +16,8 @@ from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.pull import CheckState, ReviewState
 from nightcrew.core.model.reaction import ReactionAction, ReactionSettings
 from nightcrew.core.model.report import AuthorReport, Decision
-from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.run import InterruptionKind, Role, Run
+from nightcrew.core.model.saying import Saying, SayingState
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
@@ -36,6 +37,7 @@ from nightcrew.core.template import fill_places
 from nightcrew.engine.effect.feedback import collect_feedback
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.repository_settings import may_load_settings
+from nightcrew.engine.effect.saying import said_to
 from nightcrew.engine.naming import safe_project
 from nightcrew.engine.view.landed import builds_of
 from nightcrew.ports.agent import AgentCommand, AgentJob
@@ -52,6 +54,7 @@ SHOW_FILE = "show.json"
 _DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "README.md")
 _MAX_FAILED_CHECKS = 5
 _MAX_COMMITS = 30
+_MAX_SAID = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,8 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
     verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
     feedback = await collect_feedback(means, task) if run.role is Role.AUTHOR else Feedback()
     checks = await _failed_checks(means, run, task)
+    known = await said_to(means, key) if run.role is not Role.ROUTER else ()
+    said = tuple(saying for saying in known if saying.run == run.id and saying.is_open)
     parts = PromptInput(
         role=run.role,
         issue=issue,
@@ -136,7 +141,10 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         conflict=task.conflict.paths if task.conflict is not None and run.role is Role.AUTHOR else (),
         attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
         work=await _work(means, run, base) if run.role is Role.AUTHOR and run.attempt > 1 else "",
-        resumed=await _resumed(means, run),
+        resumed=await _resumed(means, run, said),
+        said=said,
+        said_before=_said_before(run, known),
+        is_fresh=run.attempt > 1 and not run.resumes,
         diff=await _diff(means, run, base) if run.role is Role.REVIEWER else "",
         instructions=project.instructions,
         memories=await _memories(means, run, issue) if run.role is not Role.ROUTER else (),
@@ -148,6 +156,11 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         words = f"{prompt.hidden_pieces} hidden pieces were taken out of the issue's text"
         await means.ports.store.record_event(means.event("prompt.hidden", words, task=key, run=run.id))
     return prompt
+
+
+def _said_before(run: Run, known: tuple[Saying, ...]) -> tuple[Saying, ...]:
+    """The messages that others have heard: an author's own session needs no telling."""
+    return tuple(one for one in known if one.state is SayingState.SEEN and not run.resumes)[-_MAX_SAID:]
 
 
 async def _memories(means: Means, run: Run, issue: Issue) -> tuple[Memory, ...]:
@@ -295,14 +308,16 @@ async def _work(means: Means, run: Run, base: Sha | None) -> str:
     return "\n".join([*lines, "", summarize_diff(diff)]).strip()
 
 
-async def _resumed(means: Means, run: Run) -> Resumed | None:
+async def _resumed(means: Means, run: Run, said: tuple[Saying, ...]) -> Resumed | None:
     """Why the session goes on that this run resumes."""
     if not run.resumes:
         return None
     runs = await means.ports.store.load_runs(task=run.task)
     before = [old.outcome for old in runs if old.outcome is not None and old.outcome.agent_session == run.resumes]
-    lost = bool(before) and before[-1].interruption is not None
-    return Resumed.AFTER_LOSS if lost else Resumed.FOR_CHANGES
+    ends = [outcome.interruption.kind for outcome in before[-1:] if outcome.interruption is not None]
+    if InterruptionKind.LOST in ends:
+        return Resumed.AFTER_LOSS
+    return Resumed.FOR_MESSAGE if said or ends else Resumed.FOR_CHANGES
 
 
 def _past(run: Run) -> PastAttempt:

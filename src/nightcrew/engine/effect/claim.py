@@ -31,6 +31,7 @@ from nightcrew.core.actions import (
     RetargetPull,
     RevertMerge,
     SettleLanding,
+    SettleSaying,
     SoundAlarm,
     StartJob,
     StopRun,
@@ -58,7 +59,7 @@ async def why_not_ours(means: Means, action: Action) -> str:
             return ""
         case PassComments() | SyncBoard() | SoundAlarm() | NoteComplete() | SettleLanding() | RevertMerge() | AskPull():
             return ""
-        case NoteJob() | StartJob():
+        case NoteJob() | StartJob() | SettleSaying():
             return ""
         case MakeBuild() | OfferBuild() | CheckBuild() | EndBuild() | LandBuild():
             return ""  # about no task; a landing asks for the claim of each of its members

@@ -65,6 +65,7 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
         agent_session=reading.session or run.agent_session,
         interruption=interruption,
         can_resume=can_resume(means, run, reading),
+        answered=reading.spoke,
     )
     ended = replace(run, state=RunState.ENDED, ended_at=means.ports.clock.now(), outcome=outcome)
     if isinstance(outcome.report, ReviewReport) and run.head_sha is not None:

@@ -1,9 +1,10 @@
 """Settling commands that move nothing, and keeping how far the comments were read."""
 
 from nightcrew.core.actions import ActionOutcome, AnswerCommand, Done, PassComments
-from nightcrew.core.command import Settlement
+from nightcrew.core.command import Settlement, Verb
 from nightcrew.core.errors import Denied, Invalid
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.effect.saying import say_by_command
 from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.ports.tracker import LabelSpec
@@ -29,6 +30,9 @@ async def answer_command(means: Means, action: AnswerCommand) -> ActionOutcome:
     event = means.event(
         kind, action.why, task=action.task, comment=command.comment, by=command.author, answer=command.words
     )
+    if command.given.verb is Verb.SAY and command.settlement is Settlement.DONE:
+        await say_by_command(means, command)
+        return Done()
     await means.ports.store.record_command(command, event=event)
     return Done()
 

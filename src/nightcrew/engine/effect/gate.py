@@ -45,6 +45,7 @@ async def load_view(means: Means, task: Task, pull: Observed[PullView | None]) -
         runs=await store.load_runs(task=key),
         verdicts=await store.load_verdicts(task=key),
         delivered=(await store.load_deliveries()).get(key, frozenset()),
+        sayings=tuple(saying for saying in (await store.load_sayings(task=key)).get(key, ()) if saying.is_open),
     )
 
 

@@ -3,6 +3,7 @@ or cut short anywhere, it comes to one run."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from nightcrew.core.actions import ActionOutcome, Done, Refused, ResumeStart, StartRun
@@ -13,12 +14,13 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.cooling import cooled_until
-from nightcrew.engine.effect.brief import write_brief
+from nightcrew.engine.effect.brief import PROMPT_FILE, write_brief
 from nightcrew.engine.effect.confine import confine_setup
 from nightcrew.engine.effect.held import why_held_now
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
 from nightcrew.engine.effect.resolve import leave_conflict
+from nightcrew.engine.effect.saying import said_to
 from nightcrew.engine.effect.session import prepare_session
 from nightcrew.engine.effect.stack import put_on
 from nightcrew.engine.effect.status import label_moved
@@ -58,6 +60,7 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
         head_sha=action.head_sha,
         agent_session=action.resumes or str(means.ports.ids.session_uuid()),
         resumes=action.resumes,
+        hears=action.hears,
     )
     event = means.event(
         "run.claimed",
@@ -148,11 +151,20 @@ async def _bring_up(means: Means, run: Run) -> ActionOutcome:
         run=run.id,
         session=run.session,
         sandbox=prepared.sandbox,
+        **await _said(means, run),
     )
     clock = means.ports.clock
     started = replace(run, state=RunState.RUNNING, started_at=clock.now(), began_s=clock.monotonic())
     await means.ports.store.save_run(started, event=event)
     return Done()
+
+
+async def _said(means: Means, run: Run) -> dict[str, object]:
+    """The messages that stand in the prompt of a run, and the prompt's digest, for the record of its start."""
+    said = [saying.id for saying in await said_to(means, run.task) if saying.run == run.id]
+    if run.role is not Role.AUTHOR or not said:
+        return {}
+    return {"said": said, "prompt": sha256((means.folder(run) / PROMPT_FILE).read_bytes()).hexdigest()}
 
 
 async def _move(means: Means, run: Run) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.board import Card
 from nightcrew.core.model.build import Build
 from nightcrew.core.model.cooldown import Cooldown
@@ -13,6 +14,7 @@ from nightcrew.core.model.job import JobRecord, JobRun
 from nightcrew.core.model.reaction import Reaction
 from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Run
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Store
@@ -52,6 +54,7 @@ class Records:
     job_runs: Mapping[tuple[str, str], tuple[JobRun, ...]] = field(default_factory=dict)
     job_starts: Mapping[tuple[str, str], JobRun] = field(default_factory=dict)
     """The last run of each job that was not skipped, however long ago."""
+    sayings: Mapping[TaskKey, tuple[Saying, ...]] = field(default_factory=dict)
 
 
 class RecordView:
@@ -101,10 +104,39 @@ class RecordView:
             job_runs=by_job(await store.load_job_runs()),
             job_starts={(run.project, run.job): run for run in await store.load_job_runs(started=True, each=1)},
             reruns=await store.load_reruns(),
+            sayings=await store.load_sayings(),
             cards=await store.load_cards(),
             builds=_by_task(build for build in builds if build.ended_at is not None),
             open_builds=tuple(build for build in builds if build.ended_at is None),
         )
+
+
+def asked_runs(records: Records) -> frozenset[RunId]:
+    """The runs of which it matters whether their agent has answered: those with a message that is not known to be
+    seen."""
+    sayings = (saying for said in records.sayings.values() for saying in said if saying.is_open)
+    return frozenset(saying.run for saying in sayings if saying.run is not None)
+
+
+def open_sayings(records: Records, task: TaskKey) -> tuple[Saying, ...]:
+    """What was said to a task's agent and is not settled."""
+    return tuple(saying for saying in records.sayings.get(task, ()) if saying.is_open)
+
+
+def last_saying(records: Records, task: TaskKey) -> Saying | None:
+    """The newest that is."""
+    return next((saying for saying in reversed(records.sayings.get(task, ())) if not saying.is_open), None)
+
+
+def left_sayings(records: Records, project: str) -> tuple[Saying, ...]:
+    """What was said to agents of a project's tasks that are done, and is not settled."""
+    done = (key for key in records.sayings if key.project == project and _is_done(records, key))
+    return tuple(saying for key in done for saying in open_sayings(records, key))
+
+
+def _is_done(records: Records, key: TaskKey) -> bool:
+    task = records.tasks.get(key)
+    return task is not None and task.status is Status.DONE
 
 
 def _by_task(builds: Iterable[Build]) -> Mapping[TaskKey, tuple[Build, ...]]:

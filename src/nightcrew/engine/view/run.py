@@ -2,7 +2,7 @@
 they have run and printed nothing while the machine was awake."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from nightcrew.core.model.settings import Settings
 from nightcrew.engine.awake import Awake
 from nightcrew.engine.ports import Ports
 from nightcrew.engine.runlog import ERROR_FILE, OUTPUT_FILE
-from nightcrew.ports.agent import TellsLimit
+from nightcrew.ports.agent import Agent, RunOutput, TellsLimit
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.runtime import Progress
 
@@ -22,6 +22,8 @@ TAIL_BYTES = 262_144
 """How much of the end of a stream is read to see whether a tool is at work."""
 LIMIT_BYTES = 8_192
 """How much to see whether a limit is repeated."""
+HEAD_BYTES = 1_000_000
+"""How much of the beginning to see whether the model has answered."""
 
 _STREAMS = (OUTPUT_FILE, ERROR_FILE)
 
@@ -37,6 +39,8 @@ class _Track:
     ran_from: float
     silent_s: float
     silent_from: float
+    answered_at: int = -1
+    answered_in: str = ""
 
 
 class RunWatch:
@@ -48,9 +52,16 @@ class RunWatch:
         self._tracks: dict[RunId, _Track] = {}
 
     async def observe(
-        self, runs: Sequence[Run], ports: Ports, *, settings: Settings, awake: Awake
+        self,
+        runs: Sequence[Run],
+        ports: Ports,
+        *,
+        settings: Settings,
+        awake: Awake,
+        asked: Collection[RunId] = (),
     ) -> Mapping[TaskKey, tuple[RunView, ...]]:
-        """Every open run with its session and folder, by task. The sessions are listed before the folders are looked
+        """Every open run with its session and folder, by task. Whether its agent has answered is only looked for of
+        those in `asked`. The sessions are listed before the folders are looked
         at: a session seen dead whose result is missing afterwards will not write one any more."""
         self._tracks = {run.id: self._tracks[run.id] for run in runs if run.id in self._tracks}
         if not runs:
@@ -72,9 +83,18 @@ class RunWatch:
                 silent_s=silent_s,
                 at_work=_is_at_work(run, ports, settings=settings, silent_s=silent_s),
                 limit="" if progress.has_result else find_limit(run, ports),
+                answered_in=self._answered_in(run, progress, ports) if run.id in asked else "",
             )
             views[run.task] = (*views.get(run.task, ()), view)
         return views
+
+    def _answered_in(self, run: Run, progress: Progress, ports: Ports) -> str:
+        """The CLI's session in which the model has answered, as soon as the beginning of the stream shows that."""
+        track = self._tracks[run.id]
+        if track.answered_at != progress.output_bytes and not track.answered_in:
+            track.answered_at = progress.output_bytes
+            track.answered_in = find_answer(run, ports.agents.get(run.agent), ports.home / run.folder)
+        return track.answered_in
 
     def _follow(self, run: Run, progress: Progress, awake: Awake) -> _Track:
         printed, now = (progress.output_bytes, progress.output_at), awake.seconds
@@ -104,6 +124,18 @@ class RunWatch:
         return max(0.0, (self._clock.now() - last_at).total_seconds())
 
 
+def find_answer(run: Run, adapter: Agent | None, folder: Path) -> str:
+    """The session that a run's CLI says it is in, once its model has answered; empty before, or where that does not
+    show."""
+    if adapter is None:
+        return ""
+    head = _read(folder / OUTPUT_FILE, 0, HEAD_BYTES)
+    if not head:
+        return ""
+    reading = adapter.read(RunOutput(run.role, head, b"", exit_code=0, timed_out=False, report=None))
+    return (reading.session or run.agent_session) if reading.spoke else ""
+
+
 def _is_at_work(run: Run, ports: Ports, *, settings: Settings, silent_s: float) -> bool:
     """Whether a run that is silent for too long has a tool at work. It is not asked before that."""
     agent, adapter = settings.agents.get(run.agent), ports.agents.get(run.agent)
@@ -123,11 +155,16 @@ def find_limit(run: Run, ports: Ports) -> str:
 
 def _tail(path: Path, most: int) -> bytes:
     """The end of a file that an agent may have put anything in the place of."""
+    return _read(path, -most, most)
+
+
+def _read(path: Path, offset: int, most: int) -> bytes:
+    """So many bytes from an offset on, which counts from the end if it is negative."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
             size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - most))
+            stream.seek(max(0, size + offset) if offset < 0 else offset)
             return stream.read(most)
     except OSError:
         return b""

@@ -19,7 +19,7 @@ from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.job import job_views
 from nightcrew.engine.view.memory import ProjectMemory
-from nightcrew.engine.view.record import ALARM, COMPLETE, PAUSED, Records
+from nightcrew.engine.view.record import ALARM, COMPLETE, PAUSED, Records, last_saying, left_sayings, open_sayings
 from nightcrew.engine.view.sight import TaskSight
 
 
@@ -59,6 +59,8 @@ def project_world(
                 reruns=records.reruns.get(key, ()),
                 parent=sight.parent,
                 builds=records.builds.get(key, ()),
+                sayings=open_sayings(records, key),
+                last_saying=last_saying(records, key),
             )
         )
     memory.board_problems = board_problems(settings, records)
@@ -83,6 +85,7 @@ def project_world(
         alarm=records.values.get(f"{ALARM}.{slug}", ""),
         builds=open_builds(memory, records),
         jobs=job_views(settings, records, now=now),
+        left_sayings=left_sayings(records, slug),
     )
 
 
@@ -121,6 +124,8 @@ def _internal(
             delivered=records.delivered.get(key, frozenset()),
             reruns=records.reruns.get(key, ()),
             builds=records.builds.get(key, ()),
+            sayings=open_sayings(records, key),
+            last_saying=last_saying(records, key),
             internal=internal,
         )
     ]
