@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.run import Role, Run
+from tests.simulation.core.said import SPEAKS_AFTER_S, speak
 from tests.simulation.core.scene import Scene
 from tests.simulation.core.service import Service
 
@@ -72,6 +73,9 @@ class Crew:
     def _begin(self, run: Run) -> None:
         scene, temper = self.scene, self.tempers[run.agent]
         self.scene.note(f"{run.agent} begins {run.id}")
+        if run.resumes and scene.chance(0.2):
+            scene.sim.not_resumed.add(run.id)
+        scene.schedule.after(SPEAKS_AFTER_S, lambda: self._speak(run))
         if self._vendor_fails(run):
             span_s = scene.spread(3, 60)
         elif scene.chance(temper.silent):
@@ -89,14 +93,17 @@ class Crew:
                 span_s = scene.spread(3, 60)
         scene.schedule.after(span_s, lambda: self._finish(run))
 
+    def _speak(self, run: Run) -> None:
+        if speak(self.scene.sim, run):
+            self.scene.note(f"{run.agent} has heard what was said in {run.id}")
+            self.service.wake(1.0)
+
     def _vendor_fails(self, run: Run) -> bool:
         trouble = self._trouble.get(run.agent)
         return trouble is not None and self.scene.schedule.clock_s < trouble[1]
 
     def _finish(self, run: Run) -> None:
         scene, temper = self.scene, self.tempers[run.agent]
-        if run.resumes and scene.chance(0.2):
-            scene.sim.not_resumed.add(run.id)
         if self._vendor_fails(run):
             kind, until_s, says = self._trouble[run.agent]
             left = timedelta(seconds=max(1.0, until_s - scene.schedule.clock_s))
@@ -128,6 +135,8 @@ class Crew:
         sim = self.scene.sim
         if run.id not in sim.sessions:
             return
+        if failure is None and run.id not in sim.spoke:
+            self._speak(run)
         retry_at = sim.now + retry_in if retry_in is not None else None
         commits = (commits and failure is None) or (failure is not None and commits and self.scene.chance(0.2))
         sim.end_run(run, failure=failure, word=word, commits=commits, retry_at=retry_at)

@@ -42,6 +42,7 @@ from nightcrew.core.actions import (
     SettleLabels,
     SettleLanding,
     SettleReruns,
+    SettleSaying,
     SoundAlarm,
     StartJob,
     StartRun,
@@ -66,6 +67,7 @@ from tests.simulation.core.queue_truth import landed_of
 from tests.simulation.core.row import change_status, label_moved, save, set_label
 from tests.simulation.core.rule import check_finish, check_merge, check_removal, check_rerun, hold
 from tests.simulation.core.run import collect_run, resume_start, start_run, stop_run
+from tests.simulation.core.said import settle_saying
 from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 
@@ -148,6 +150,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return end_build(sim, action)
         case CloseLanded():
             return close_landed(sim, action)
+        case SettleSaying():
+            return settle_saying(sim, action)
         case EnqueuePull() | DequeuePull():
             raise AssertionError("no forge has a queue of its own here")
 

@@ -27,6 +27,7 @@ from tests.simulation.core.crew import Crew
 from tests.simulation.core.people import People
 from tests.simulation.core.pipeline import Pipeline
 from tests.simulation.core.rule import Broken, hold
+from tests.simulation.core.said import check_all_settled
 from tests.simulation.core.scene import Scene
 from tests.simulation.core.service import Service
 from tests.simulation.core.truth import Simulated
@@ -92,6 +93,7 @@ class Life:
         while self.scene.schedule.clock_s < until_s:
             self._pass(self.scene.schedule.clock_s + DAY_S / 8)
             if self._has_ended():
+                check_all_settled(self.scene.sim)
                 return
         sim = self.scene.sim
         left = [f"#{n} {sim.tasks[n].status.value}" for n in sim.active]
@@ -102,7 +104,8 @@ class Life:
         tasks = [sim.tasks[number] for number in sim.active]
         settled = all(task.status is Status.DONE and task.moving_to is None for task in tasks)
         unclaimed = [n for n in sim.unclaimed if n in sim.issues and sim.issues[n].is_open]
-        return settled and not unclaimed and not sim.sessions
+        said = any(saying.is_open for saying in sim.sayings.values())
+        return settled and not unclaimed and not sim.sessions and not said
 
     def _pass(self, until_s: float) -> None:
         scene, schedule = self.scene, self.scene.schedule

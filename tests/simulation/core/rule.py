@@ -11,7 +11,7 @@ from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.build import Build
 from nightcrew.core.model.pull import CheckState, ReviewState
-from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.run import Role, Run, StopCause
 from nightcrew.core.model.world import World
 from nightcrew.core.reason import Wait
 from tests.simulation.core.queue_truth import landed_of
@@ -25,7 +25,7 @@ SEEN = frozenset(
     {
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
         "dependencies_unknown", "depends", "disk_full", "draining", "forge_queue", "gate_waits", "issue_unknown",
-        "merge_turn", "parent_unknown", "pull_unknown", "queue_testing", "queued",
+        "merge_turn", "message", "parent_unknown", "pull_unknown", "queue_testing", "queued",
         "session_unknown", "slot", "update_turn", "vouch_unknown",
     }
 )  # fmt: skip
@@ -107,6 +107,8 @@ def _check_action(sim: Simulated, now: datetime, action: Action) -> None:
                 return
             block = sim.tasks[number].block
             if block is not None and block.code in PUT_RIGHT:
+                return
+            if any(saying.waits and saying.task.number == number for saying in sim.sayings.values()):
                 return
             answered_at = sim.answers.get(number)
             answered = block is not None and block.at is not None and answered_at is not None and answered_at > block.at
@@ -267,6 +269,7 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
 def _used(runs: list[Run]) -> int:
     """The attempts that these runs have used up: not those for which the world around them is to blame, nor a few that
     were interrupted."""
+    runs = [run for run in runs if not run.hears and (run.stop is None or run.stop.cause is not StopCause.SAID)]
     outcomes = [run.outcome for run in runs]
     cut = sum(outcome is not None and outcome.interruption is not None for outcome in outcomes)
     failures = [outcome.failure for outcome in outcomes if outcome is not None and outcome.failure is not None]

@@ -13,12 +13,13 @@ from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.report import Report, ReviewReport
-from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, RunState, StopCause
+from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, RunState, Stop, StopCause
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.cooling import charge, cooled_until, credit, is_forgiven
 from tests.core.build import BASE
 from tests.simulation.core.row import change_status, label_moved, save, set_label
 from tests.simulation.core.rule import check_start
+from tests.simulation.core.said import note_delivered, take
 from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 _MOVES = {
@@ -42,9 +43,10 @@ def start_run(sim: Simulated, action: StartRun) -> Effect:
     run = Run(
         RunId(name), action.task, action.role, action.agent, action.model, action.attempt, RunState.STARTING,
         f"nc-{name}", f"runs/{name}", _next_moment(sim, number), action.deadline_s, action.head_sha,
-        resumes=action.resumes,
+        resumes=action.resumes, hears=action.hears,
     )  # fmt: skip
     runs.append(run)
+    take(sim, run)
     yield
     yield from _bring_up(sim, run)
 
@@ -82,6 +84,7 @@ def _bring_up(sim: Simulated, run: Run) -> Effect:
     sim.open_session(run)
     yield
     _save_run(sim, replace(run, state=RunState.RUNNING, started_at=sim.now))
+    note_delivered(sim, run)
 
 
 def _place(sim: Simulated, run: Run) -> Run:
@@ -111,6 +114,7 @@ def stop_run(sim: Simulated, action: StopRun) -> Effect:
     if action.run in sim.results:
         raise Refuse("it has ended by itself")
     sim.stopped[action.run] = action.cause
+    _save_run(sim, replace(_run(sim, action.task.number, action.run), stop=Stop(action.cause, action.why)))
     yield
     sim.sessions.pop(action.run, None)
 
@@ -135,8 +139,9 @@ def collect_run(sim: Simulated, action: CollectRun) -> Effect:
     sim.sessions.pop(run.id, None)
     moved = run.role is Role.AUTHOR and head is not None and head != run.head_sha
     outcome = RunOutcome(
-        report, failure, head_sha=head, has_commits=moved, agent_session=f"s-{run.id}", interruption=interruption,
-        can_resume=True,
+        report, failure, head_sha=head, has_commits=moved, agent_session=run.resumes or f"s-{run.id}",
+        interruption=interruption,
+        can_resume=True, answered=run.id in sim.spoke,
     )  # fmt: skip
     ended = replace(run, state=RunState.ENDED, ended_at=sim.now, outcome=outcome)
     _save_run(sim, ended)

@@ -4,12 +4,13 @@ and its actions made one effect at a time, with everything that can go wrong bet
 from dataclasses import replace
 from datetime import timedelta
 
-from nightcrew.core.actions import Action, CheckBuild, CollectRun, RunChecks, StopRun
+from nightcrew.core.actions import Action, CheckBuild, CollectRun, RunChecks, SettleSaying, StopRun
 from nightcrew.core.decide import Decision, decide, is_exclusive
 from nightcrew.core.lifecycle import Status
 from tests.simulation.core.bound import Bound
 from tests.simulation.core.effect import advance, begin, refuse
 from tests.simulation.core.rule import check_decision, check_task, hold
+from tests.simulation.core.said import check_said
 from tests.simulation.core.scene import INTERVAL_S, Scene
 from tests.simulation.core.truth import Effect
 
@@ -19,7 +20,7 @@ UNAVAILABLE, UNKNOWN, CRASHES = 0.01, 0.006, 0.002
 """How many effects fail so, while there are faults."""
 MOVE_S = 3 * 3600.0
 """How long a move may stay unfinished."""
-AT_HOME = (CollectRun, StopRun)
+AT_HOME = (CollectRun, SettleSaying, StopRun)
 """Actions that need no forge."""
 
 
@@ -105,6 +106,7 @@ class Service:
         self.decision = decision = decide(world)
         check_decision(sim, world, decision)
         for action in decision.actions:
+            check_said(sim, action)
             self.start(action)
         self._check_moves()
         self._retire()

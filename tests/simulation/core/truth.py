@@ -23,6 +23,7 @@ from nightcrew.core.model.report import AuthorReport, Decision, Report, Reported
 from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Probe, Role, Run, RunView, StopCause
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
@@ -111,6 +112,11 @@ class Simulated:
     reran: set[tuple[Sha, str]] = field(default_factory=set)
     """What the forge was asked to run again."""
     delivered: dict[int, set[str]] = field(default_factory=dict)
+    sayings: dict[str, Saying] = field(default_factory=dict)
+    spoke: set[RunId] = field(default_factory=set)
+    """Runs whose agent has answered."""
+    heard: dict[str, int] = field(default_factory=dict)
+    """How many agents have read a message."""
     queue: QueueTruth = field(default_factory=QueueTruth)
     last_agent: str = ""
     is_paused: bool = False
@@ -196,6 +202,7 @@ class Simulated:
                 run.id in self.results,
                 running_s=self.clock_s - self.began.get(run.id, self.clock_s),
                 silent_s=self.clock_s - self.quiet.get(run.id, self.clock_s),
+                answered_in=(run.resumes or f"s-{run.id}") if run.id in self.spoke else "",
             )
             for run in self.runs.get(number, [])
             if run.is_open
@@ -213,9 +220,12 @@ class Simulated:
         sight, task = self.sights[number], self.tasks[number]
         runs, verdicts = self.runs.get(number, ()), self.verdicts.get(number, ())
         ended = sum(build.ended_at is not None for build in self.queue.builds.values())
-        last = (sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled), ended)
+        said = tuple(one for one in self.sayings.values() if one.is_open and one.task.number == number)
+        last: tuple[object, ...] = (
+            sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled), ended, *said,
+        )  # fmt: skip
         kept = self.kept_views.get(number)
-        if kept is not None and all(map(is_, kept[0], last)):
+        if kept is not None and len(kept[0]) == len(last) and all(map(is_, kept[0], last)):
             return kept[1]
         view = TaskView(
             task=task,
@@ -231,6 +241,7 @@ class Simulated:
             reruns=tuple(self.reruns.get(number, {}).values()),
             delivered=frozenset(self.delivered.get(number, ())),
             builds=ended_builds(self, number),
+            sayings=said,
         )
         if not view.live:
             self.kept_views[number] = (last, view)
@@ -256,6 +267,13 @@ class Simulated:
                     tuple(candidates[slug]),
                     slug in self.paused_projects,
                     builds=see_builds(self, slug),
+                    left_sayings=tuple(
+                        one
+                        for one in self.sayings.values()
+                        if one.is_open
+                        and one.task.project == slug
+                        and self.tasks[one.task.number].status is Status.DONE
+                    ),
                 )
                 for slug, project in self.settings.projects.items()
             },

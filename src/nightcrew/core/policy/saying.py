@@ -54,20 +54,17 @@ def settle_saying(view: TaskView, saying: Saying) -> SettleSaying | None:
         return None
     live = next((one for one in view.live if one.run.id == saying.run), None)
     if live is not None:
-        return _seen(saying, live.run, live.answered_in) if live.answered_in and _is_given(saying) else None
+        return _seen(saying, live.run, live.answered_in) if live.answered_in else None
     run = next((run for run in view.runs if run.id == saying.run), None)
     if run is None or run.outcome is None:
         return None
     return _settle_ended(saying, run)
 
 
-def _is_given(saying: Saying) -> bool:
-    return saying.state is SayingState.DELIVERED
-
-
 def _settle_ended(saying: Saying, run: Run) -> SettleSaying:
     outcome = run.outcome
-    if outcome is not None and _is_given(saying) and (outcome.answered or outcome.report is not None):
+    # What a run took stands in its prompt, whether its start was recorded or not.
+    if outcome is not None and (outcome.answered or outcome.report is not None):
         return _seen(saying, run, outcome.agent_session)
     why = f"{run.agent} gave no sign of having read it in turn {run.attempt}"
     if saying.tries + 1 >= MOST_TRIES:
