@@ -16,6 +16,7 @@ from nightcrew.core.model.pull import Check, CheckState, Pull, PullView, Require
 from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome
 from nightcrew.core.model.route import Complexity, Route, RouteSource
 from nightcrew.core.model.run import Probe, Role, Run, RunOutcome, RunState, RunView
+from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settings
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
@@ -163,6 +164,10 @@ def an_open_run(role: Role = Role.AUTHOR, state: RunState = RunState.RUNNING, **
 
 def live(run: Run, session: Probe = Probe.ALIVE, *, has_result: bool = False, **seen: Any) -> RunView:
     return RunView(run, session, has_result, **seen)
+
+
+def a_saying(**fields: Any) -> Saying:
+    return replace(Saying("m1", a_key(), "olga", "use a lock", at(-2)), **fields)
 
 
 def a_verdict(decision: Decision = Decision.APPROVE, **fields: Any) -> Verdict:

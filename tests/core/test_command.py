@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightcrew.core.command import Command, Verb, parse_commands
+from nightcrew.core.command import Command, Verb, is_only_commands, parse_commands
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,32 @@ def test_text_behind_a_closed_fence_counts_again():
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_a_fault(body):
     for command in parse_commands(body):
-        assert "\n" not in command.words
+        assert "\n" not in command.words or command.verb is Verb.SAY
 
 
-@given(st.lists(st.sampled_from([verb for verb in Verb if verb not in (Verb.AGENT, Verb.MODEL)]), max_size=6))
+@given(st.lists(st.sampled_from([verb for verb in Verb if verb not in (Verb.AGENT, Verb.MODEL, Verb.SAY)]), max_size=6))
 def test_what_is_written_is_read(verbs):
     assert [command.verb for command in parse_commands("\n".join(f"/{verb.value}" for verb in verbs))] == verbs
+
+
+@pytest.mark.parametrize(
+    ("body", "commands"),
+    [
+        ("/say use a lock", (Command(Verb.SAY, "use a lock"),)),
+        (
+            "/say use a lock\n\nand `x`:\n```\n/close\n```",
+            (Command(Verb.SAY, "use a lock\n\nand `x`:\n```\n/close\n```"),),
+        ),
+        ("/say\nuse a lock\n/retry", (Command(Verb.SAY, "use a lock"), Command(Verb.RETRY))),
+        ("/say one\n/say two", (Command(Verb.SAY, "one"), Command(Verb.SAY, "two"))),
+        ("/say", ()),
+        ("> /say no", ()),
+    ],
+)
+def test_what_is_said_goes_on_to_the_next_command(body, commands):
+    assert parse_commands(body) == commands
+
+
+def test_a_message_answers_no_question_by_itself():
+    assert is_only_commands("/say use a lock\nand a test")
+    assert not is_only_commands("Left.\n/say use a lock")

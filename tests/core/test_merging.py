@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from nightcrew.core.ids import RunId
 from nightcrew.core.known import Known
 from nightcrew.core.model.merge import MergeMethod, MergeMode, MergeStrategy
 from nightcrew.core.model.pull import ReviewState
 from nightcrew.core.model.report import Decision
+from nightcrew.core.model.saying import SayingState
 from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.model.task import Stack
 from nightcrew.core.policy import merging
@@ -19,6 +21,7 @@ from tests.core.build import (
     HEAD,
     UNKNOWN,
     a_review,
+    a_saying,
     a_sha,
     a_verdict,
 )
@@ -156,6 +159,9 @@ ROWS = (
     no("another base", merging.has_expected_base, "base",
        pull={"base_ref": "release"}, view={"verdicts": (a_verdict(base_ref="release"),)}),
     no("stands on another", merging.stands_on_nothing, "stack", task={"stack": Stack(60, "nightcrew/6-below")}),
+    no("a message waits", merging.has_no_message, "message", view={"sayings": (a_saying(),)}),
+    no("a message is at work", merging.has_no_message, "message",
+       view={"sayings": (a_saying(state=SayingState.DELIVERED, run=RunId("author-2")),)}),
     unknown("paths unknown", merging.has_free_paths, "paths", parts={"paths": UNKNOWN}),
     no("workflow", merging.has_free_paths, "paths", parts={"paths": CODEOWNED}),
     no("workflow, other case", merging.has_free_paths, "paths", parts={"paths": Known((".GitHub/workflows/x.yml",))}),
@@ -222,6 +228,7 @@ def test_the_gate_asks_exactly_these():
         "has_expected_base",
         "stands_on_nothing",
         "has_free_paths",
+        "has_no_message",
         "has_the_word",
     ]
 

@@ -189,6 +189,7 @@ class FakeService:
             events=tuple(event for event in self.events if event.task == key),
             workspace=f"workspaces/{key.number}",
             internal=self.internals.get(key),
+            sayings=tuple(one for one in self.said if one.task == key),
         )
 
     async def resolve_task(self, text: str) -> TaskKey:

@@ -183,6 +183,23 @@ async def test_blocking_says_why(tmp_path):
     assert block.words == "wait for the release"
 
 
+async def test_the_same_message_is_said_once(tmp_path):
+    service = FakeService()
+    key = service.put_task(a_task())
+    async with asked(service, tmp_path) as client:
+        word = {"text": "use a lock", "author": "ada", "interrupts": True, "name": "web:1"}
+        first = (await client.post(f"{_ONE}/say", json=word)).json()
+        again = (await client.post(f"{_ONE}/say", json=word)).json()
+        empty = await client.post(f"{_ONE}/say", json={"text": ""})
+        service.put_task(replace(a_task(), status=Status.DONE))
+        done = await client.post(f"{_ONE}/say", json={"text": "too late"})
+    assert (first["changed"], again["changed"]) == (True, False)
+    assert first["data"] == {"message": "web:1", "state": "queued", "task": str(key)}
+    assert (empty.status_code, done.status_code) == (422, 409)
+    (said,) = service.said
+    assert (said.author, said.interrupts, said.receiver) == ("ada", True, "")
+
+
 async def test_diff_attach_and_config(tmp_path):
     service = FakeService()
     key = service.put_task(a_task())

@@ -120,7 +120,7 @@ async def test_the_first_button_of_telegram_is_answered_with_help():
 
 async def test_what_cannot_be_done_is_said_in_words():
     stage = Stage()
-    for text in ("/task", "/task 99", "/approve 42", "/pause nowhere", "/comment 42"):
+    for text in ("/task", "/task 99", "/approve 42", "/pause nowhere", "/comment 42", "/say 42"):
         answer = await stage.give(text)
         assert answer.text, text
     assert stage.statuses == [Status.NEW, Status.BLOCKED]
@@ -133,6 +133,20 @@ async def test_notices_are_asked_for_place_by_place():
     assert stage.service.subscriptions == {"telegram:7": {"*"}, "telegram:-100/5": {PROJECT}}
     await stage.give("/unsubscribe")
     assert stage.service.subscriptions["telegram:7"] == set()
+
+
+async def test_what_is_said_goes_to_the_agent_and_names_the_place():
+    stage = Stage()
+    answer = await stage.give("/say 42 use a lock\nand a test")
+    assert "It is said here when it has been read." in answer.text
+    await stage.give("/say 42 —now stop that", Asker("telegram", Place("-100", "5"), "7"))
+    first, second = stage.service.said
+    assert (first.text, first.receiver, first.interrupts) == ("use a lock\nand a test", "telegram:7", False)
+    assert (second.text, second.receiver, second.interrupts) == ("stop that", "telegram:-100/5", True)
+    assert first.author == "7 on telegram"
+    assert "missing is the text" in (await stage.give("/say 42 --now")).text
+    shown = await stage.give("/task 42")
+    assert "message of 7 on telegram: it waits for the agent's next turn" in shown.text
 
 
 async def test_jobs_show_when_they_are_due_and_how_they_went():

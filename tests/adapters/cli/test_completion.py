@@ -36,7 +36,7 @@ async def test_a_shell_can_read_its_script(tmp_path, name):
     ("words", "offered"),
     [
         (["nightcrew", "ta"], {"task"}),
-        (["nightcrew", "task", "s"], {"show", "start", "stop"}),
+        (["nightcrew", "task", "s"], {"say", "show", "start", "stop"}),
         (["nightcrew", "--json", "task", "b"], {"block"}),
         (["nightcrew", "task", "list", "--p"], {"--project"}),
         (["nightcrew", "run", "logs", "task", "--f"], {"--follow"}),

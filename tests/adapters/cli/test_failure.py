@@ -41,6 +41,7 @@ async def test_wrong_usage(tmp_path, arguments):
         ["task", "add", "x"],
         ["task", "block", "1", "--why", "x"],
         ["task", "comment", "1", "x"],
+        ["task", "say", "1", "x"],
         *(["task", verb, "1"] for verb in ("approve", "retry", "stop", "unblock", "close")),
     ],
 )

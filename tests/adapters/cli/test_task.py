@@ -186,6 +186,22 @@ async def test_block_needs_a_reason(tmp_path):
     assert block.words == "wait; rm -rf / $(x)"
 
 
+async def test_what_is_said_is_kept_and_shown(tmp_path):
+    service = FakeService()
+    key = service.put_task(a_task())
+    async with shell(service, tmp_path) as person:
+        assert f"kept for the agent of {key}" in await person.said("task", "say", "42", "use a lock; $(x)", "--now")
+        told = await person.said("task", "say", "42", "-", "--json", stdin=b"and\na test")
+        assert '"message": "cli:' in told
+        text = await person.said("task", "show", "42")
+        assert "Messages to its agent" in text
+        assert "it waits for the agent's next turn" in text
+        assert "use a lock; $(x)" in text
+        (first, second) = (await person.told("task", "show", "42"))["sayings"]
+    assert (first["interrupts"], first["state"], second["text"]) == (True, "queued", "and\na test")
+    assert len({one.id for one in service.said}) == 2
+
+
 async def test_add_files_an_issue(tmp_path):
     service = FakeService()
     async with shell(service, tmp_path) as person:

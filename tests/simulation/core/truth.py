@@ -222,7 +222,8 @@ class Simulated:
         ended = sum(build.ended_at is not None for build in self.queue.builds.values())
         said = tuple(one for one in self.sayings.values() if one.is_open and one.task.number == number)
         last: tuple[object, ...] = (
-            sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled), ended, *said,
+            sight, task, runs[-1] if runs else None, verdicts[-1] if verdicts else None, len(self.settled), ended,
+            *said,
         )  # fmt: skip
         kept = self.kept_views.get(number)
         if kept is not None and len(kept[0]) == len(last) and all(map(is_, kept[0], last)):
