@@ -85,3 +85,14 @@ def test_messages_name_the_task_and_lead_to_it():
     together = render_together([a_notice(number) for number in range(30)])
     assert together.text.startswith("30 notices: 30 blocked")
     assert "10 more" in together.text
+
+
+def test_what_is_for_one_place_is_told_there_at_once_and_nowhere_else():
+    target = Target("telegram:7", projects=frozenset({""}), least=Priority.URGENT, quiet=NIGHT)
+    answer = a_notice(1, priority=Priority.INFO, receiver="telegram:7")
+    other = a_notice(2, priority=Priority.URGENT)
+    plan = plan_telling([answer, other], target, now=EVENING)
+    assert (plan.single, plan.skip) == ((answer,), (other,))
+    assert plan_telling([answer], Target("telegram:8"), now=EVENING).skip == (answer,)
+    gathers = Target("telegram:7", digest=frozenset({Priority.INFO}), digest_at=time(8))
+    assert plan_telling([answer], gathers, now=EVENING).single == (answer,)
