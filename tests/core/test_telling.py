@@ -88,7 +88,7 @@ def test_messages_name_the_task_and_lead_to_it():
 
 
 def test_what_is_for_one_place_is_told_there_at_once_and_nowhere_else():
-    target = Target("telegram:7", projects=frozenset({""}), least=Priority.URGENT, quiet=NIGHT)
+    target = Target("telegram:7", is_alone=True, least=Priority.URGENT, quiet=NIGHT)
     answer = a_notice(1, priority=Priority.INFO, receiver="telegram:7")
     other = a_notice(2, priority=Priority.URGENT)
     plan = plan_telling([answer, other], target, now=EVENING)

@@ -303,8 +303,8 @@ class Store(JobStore, SayingStore, Protocol):
         self, *, undelivered_to: str | None = None, after: int = 0, limit: int = 200, newest: bool = False
     ) -> tuple[Notice, ...]:
         """Oldest first; with `newest` the last `limit` instead of the first. With `undelivered_to` those that this
-        receiver was not given, of which the `limit` that matter most: what waits for its hour must hide nothing. What is
-        for it alone is given to it whatever `after` says."""
+        receiver was not given, of which the `limit` that matter most: what waits for its hour must hide nothing. What
+        is for it alone is given to it whatever `after` says."""
         ...
 
     async def load_addressed(self) -> frozenset[str]:

@@ -2,21 +2,37 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 
 from nightcrew.channels.desk import Desk
 from nightcrew.channels.telegram import TelegramChannel, TelegramSettings
 from nightcrew.config.home import Home
+from nightcrew.core.chat.message import Message
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import AuthorReport, ReportedOutcome
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.target import NoticeSettings
 from nightcrew.ports.agent import Reading
+from nightcrew.ports.channel import Place
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.notice import NoticePart
 from tests.adapters.channels.test_telegram import Kept
 from tests.engine.stage import Stage
 from tests.fakes.telegram import TOKEN, TelegramServer
 from tests.waiting import eventually
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The channel, where orders of person 7 are taken."""
+
+    channel: TelegramChannel
+
+    async def say(self, place: Place, message: Message) -> None:
+        await self.channel.say(place, message)
+
+    def hears(self, place: Place, person: str) -> bool:
+        return person == "7" and place.chat == "7"
 
 
 async def test_a_place_that_did_not_subscribe_is_told_when_the_agent_has_read_it(tmp_path):
@@ -34,7 +50,7 @@ async def test_a_place_that_did_not_subscribe_is_told_when_the_agent_has_read_it
         part = NoticePart(
             Home(tmp_path),
             wanted=lambda: NoticeSettings(desktop=False),
-            speakers={"telegram": channel},
+            speakers={"telegram": Heard(channel)},
             learn=lambda _secrets: None,
         )
         async with asyncio.TaskGroup() as group:
@@ -57,5 +73,5 @@ async def test_a_place_that_did_not_subscribe_is_told_when_the_agent_has_read_it
         assert server.said[1].chat == "7"
         assert "delivered to ann in turn 2, in its own session at " in server.texts[1]
         assert "it is done" in server.texts[2]
-        assert {notice.receiver for notice in stage.store.notices if notice.kind == "delivered"} == {"telegram:7"}
+        assert {notice.receiver for notice in stage.store.notices if notice.kind == "delivered"} == {"telegram:7@7"}
         assert not any("merged" in text for text in server.texts)
