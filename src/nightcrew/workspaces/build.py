@@ -11,6 +11,7 @@ from pathlib import Path
 from nightcrew.core.errors import Conflict
 from nightcrew.core.ids import Sha
 from nightcrew.ports.workspace import Checkout, WorkspaceSpec
+from nightcrew.workspaces.clearing import take_away
 from nightcrew.workspaces.file import find_bytes, is_folder, is_there
 from nightcrew.workspaces.link import branch_ref, end_operation, ensure_link, find_tip, is_linked, put_aside
 from nightcrew.workspaces.marker import Marker, Stage, find_marker, write_marker
@@ -54,7 +55,10 @@ async def ensure_worktree(repository: Repository, spec: WorkspaceSpec, *, instal
     base = await repository.get_base(spec.base_ref)
     if spec.start is not None:
         await repository.check_there(spec.start)
-    if marker is None or marker.stage is Stage.REMOVING:
+    if marker is not None and marker.stage is Stage.REMOVING:
+        await take_away(repository, marker)
+        marker = None
+    if marker is None:
         made = await _make(repository, spec, base=base, installation=installation, at=at)
     else:
         if marker.stage is Stage.MAKING:

@@ -25,7 +25,7 @@ class Stage(Enum):
 class Marker:
     """A task's worktree. `base_sha` is where its branch left the base, `start_sha` what it was last handed over at
     (a later run's commits must contain it), `head_sha` its last known HEAD, `copied` the files put there by us,
-    `layout` where its repository is (see `repository`)."""
+    `layout` where its repository is (see `repository`), `whole` whether refs hold all that is being removed."""
 
     installation: str
     project: str
@@ -38,6 +38,7 @@ class Marker:
     prepared: bool = False
     copied: tuple[str, ...] = ()
     layout: int = LAYOUT
+    whole: bool = False
 
     def at(self, stage: Stage) -> "Marker":
         return replace(self, stage=stage)
@@ -69,6 +70,7 @@ def _parse(found: dict[str, object]) -> Marker:
         stage=Stage(found["stage"]),
         prepared=found["prepared"] is True,
         copied=tuple(str(name) for name in copied),
+        whole=found.get("whole") is True,
         layout=LAYOUT if found.get("layout", 1) == LAYOUT else 1,
     )
 
@@ -89,5 +91,6 @@ def write_marker(path: Path, marker: Marker) -> None:
             "prepared": marker.prepared,
             "copied": list(marker.copied),
             "layout": marker.layout,
+            "whole": marker.whole,
         },
     )

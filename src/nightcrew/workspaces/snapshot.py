@@ -35,6 +35,12 @@ class Snapshot:
     problems: tuple[str, ...] = ()
     nested: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
+    is_read: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `tree` holds all that there is, but for ignored files."""
+        return self.is_read and not self.nested
 
 
 async def take_snapshot(
@@ -69,6 +75,7 @@ async def take_snapshot(
         tuple(clean(problem) for problem in problems),
         (*(os.fsdecode(path) for path in nested), *(os.fsdecode(path) for path in moved)),
         await _list_unresolved(repository, tree, agents_index),
+        added.returncode == 0,
     )
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from nightcrew.core.model.settings import CommitSettings, ProjectSettings
 from nightcrew.ports.scm import Remote
 from nightcrew.workspaces import GitWorkspaces
-from tests.adapters.workspaces.house import BRANCH, NUMBER, PROJECT, Clock, spec
+from tests.adapters.workspaces.house import BRANCH, NUMBER, PROJECT, Clock, git, spec
 
 async def live(home, remote, program):
     work = GitWorkspaces(Path(home), Clock(), git=program, retry_waits_s=())
@@ -31,14 +31,22 @@ async def live(home, remote, program):
     await work.prepare(spec(), ProjectSettings(PROJECT), log=Path(home) / "log")
     if not done.exists():
         made.path.joinpath("work").write_text("precious")
+        if os.environ.get("NESTED"):
+            for name, *commands in (("inner", "init"), ("bare", "init"), ("inner", "add -A"), ("inner", "commit -m x")):
+                inner = made.path / name
+                inner.mkdir(exist_ok=True)
+                inner.joinpath("a").write_text("only here")
+                for command in commands:
+                    git(inner, *command.split())
         done.write_text("")
     left = await work.collect(PROJECT, NUMBER, agent="claude", commit=CommitSettings(), message="Work")
     print("collected", left.head_sha)
     await work.release(PROJECT, NUMBER, lease="run-1")
     if len(sys.argv) > 4:
         await work.push(PROJECT, Remote(remote), branch=BRANCH, sha=left.head_sha, expected=None)
+    begun = seen
     await work.remove_workspace(PROJECT, NUMBER, merged=False)
-    print("over")
+    print("removal", begun, seen)
 
 KILL_AT = int(os.environ.get("KILL_AT", "0"))
 EFFECTS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "subprocess.Popen", "os.symlink", "shutil.copyfile"}
@@ -70,10 +78,13 @@ def killing_git(house: House, at: int) -> Path:
     return path
 
 
-def live(house: House, program: Path | str, *rest: str, kill_at: int = 0) -> subprocess.CompletedProcess[str]:
+def live(
+    house: House, program: Path | str, *rest: str, kill_at: int = 0, nested: bool = False
+) -> subprocess.CompletedProcess[str]:
     root = Path(__file__).resolve().parents[3]
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{root}:{root}/src", "HOME": str(house.root)}
     env |= {"KILL_AT": str(kill_at), "PYTHONDONTWRITEBYTECODE": "1"}
+    env |= {"NESTED": "1"} if nested else {}
     argv = [sys.executable, "-c", LIFE, str(house.home), str(house.bare), str(program), *rest]
     return subprocess.run(argv, env=env, cwd=root, capture_output=True, text=True, check=False)
 
@@ -93,7 +104,7 @@ def live_killed(house: House, why: object, **how: Any) -> bool:
     first = live(house, **how)
     if first.returncode != 0:
         assert first.returncode == -9, (why, first.stderr)
-        second = live(house, "git")
+        second = live(house, "git", nested=how.get("nested", False))
         assert second.returncode == 0, (why, first.stdout, second.stderr)
     check_end(house, why)
     return first.returncode == 0
@@ -119,6 +130,23 @@ def test_killed_between_changes_of_files(tmp_path, part):
         if live_killed(house, at, program="git", kill_at=at):
             return
     raise AssertionError("it never came to its end")
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_repositories_inside_outlive_a_kill_during_the_removal(tmp_path, part):
+    """At whatever moment it is: neither the commits of one nor the files of one without commits are lost."""
+    whole = House(tmp_path / "whole")
+    whole.publish({"README.md": "Widget\n"})
+    counted = live(whole, "git", kill_at=-1, nested=True)
+    assert counted.returncode == 0, counted.stderr
+    begun, ended = (int(word) for word in counted.stdout.split("removal ")[1].split()[:2])
+    assert ended - begun > 10
+    for at in range(begun + 1 + part, ended + 1, 2):
+        house = House(tmp_path / f"house {at}")
+        assert not live_killed(house, at, program="git", kill_at=at, nested=True), at
+        kept = [path for path in (house.engine.parent / "aside").glob("7-tree-*") if (path / "inner").exists()]
+        assert len(kept) == 1, at
+        assert git(kept[0] / "inner", "show", "HEAD:a") == (kept[0] / "bare" / "a").read_text() == "only here", at
 
 
 def test_the_life_without_a_kill(tmp_path):

@@ -1,5 +1,7 @@
 """Nothing is removed that is not saved elsewhere."""
 
+import json
+
 import pytest
 
 from nightcrew.core.errors import Conflict
@@ -130,6 +132,38 @@ async def test_a_repository_inside_is_put_aside_not_deleted(house):
     assert is_gone(house)
     [kept] = (house.engine.parent / "aside").glob("7-tree-*")
     assert git(kept / "inner", "show", "HEAD:a") == "only here"
+
+
+async def test_a_repository_inside_without_commits_is_put_aside_too(house):
+    """Git refuses to add it, so no ref holds its files."""
+    made = await house.start()
+    inner = made.path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "a").write_text("only here")
+    await remove(house)
+    assert is_gone(house)
+    [kept] = (house.engine.parent / "aside").glob("7-tree-*")
+    assert (kept / "inner" / "a").read_text() == "only here"
+
+
+async def test_a_removal_that_was_broken_off_is_finished_before_a_workspace_is_made_again(house):
+    made = await house.start()
+    inner = made.path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "a").write_text("only here")
+    marker = house.engine.parent / "tasks" / f"{NUMBER}.json"
+    # As the version before this wrote it, which died just then.
+    broken = json.loads(marker.read_text()) | {"stage": "removing"}
+    del broken["whole"]
+    marker.write_text(json.dumps(broken))
+    await house.workspaces.release(PROJECT, NUMBER, lease=RunId("run-1"))
+    again = await house.start(run="run-2")
+    assert git(again.path, "status", "--porcelain", "-b") == f"## {BRANCH}"
+    assert not (again.path / "inner").exists()
+    [kept] = (house.engine.parent / "aside").glob("7-tree-*")
+    assert (kept / "inner" / "a").read_text() == "only here"
 
 
 async def test_read_only_folders_are_removed_too(house):
