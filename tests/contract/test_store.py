@@ -970,6 +970,21 @@ class TestJournal:
                 await store.settle_effect(effect, state="refused", detail="", at=LATER)
             assert [(one.state, one.detail) for one in await store.load_effects()] == [("done", "seen")]
 
+    async def test_lost_ones_are_told_by_task_with_the_newest(self, opened):
+        async with opened() as store:
+            for task, state, at in (
+                (KEY, "unknown", NOW),
+                (KEY, "unknown", LATER),
+                (OTHER, "done", LATER),
+                (None, "unknown", NOW),
+                (OTHER, "", NOW),
+            ):
+                effect = await self.intend(store, task=task)
+                if state:
+                    await store.settle_effect(effect, state=state, detail="", at=at)
+            assert await store.load_lost_effects("merge", "push") == {KEY: LATER}
+            assert await store.load_lost_effects("push") == await store.load_lost_effects() == {}
+
     async def test_settling_nothing_is_missing_and_a_wrong_word_a_bug(self, opened):
         async with opened() as store:
             with pytest.raises(Missing):

@@ -600,6 +600,14 @@ class MemoryStore(MemoryJobs, MemorySayings):
             if task in (None, one.task) and (one.state == "intent" or not open_only)
         )
 
+    async def load_lost_effects(self, *kinds: str) -> Mapping[TaskKey, datetime]:
+        self._check()
+        found: dict[TaskKey, datetime] = {}
+        for one in self.effects.values():
+            if one.state == "unknown" and one.kind in kinds and one.task is not None:
+                found[one.task] = max(one.at, found.get(one.task, one.at))
+        return found
+
     # values and validators
 
     async def find_value(self, name: str) -> str | None:

@@ -291,6 +291,10 @@ class Store(JobStore, SayingStore, Protocol):
 
     async def load_effects(self, *, open_only: bool = False, task: TaskKey | None = None) -> tuple[Effect, ...]: ...
 
+    async def load_lost_effects(self, *kinds: str) -> Mapping[TaskKey, datetime]:
+        """By task, when the newest effect of these kinds was given up of which it is not known whether it was made."""
+        ...
+
     async def record_notice(self, notice: Notice, *, event: Event | None = None) -> bool:
         """Something that people are to be told. False, and nothing written, if one with its mark is kept already."""
         ...

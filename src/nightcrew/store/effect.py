@@ -1,5 +1,6 @@
 """The journal as rows: what was about to be done outside, and how it ended."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from aiosqlite import Connection
@@ -7,7 +8,7 @@ from aiosqlite import Connection
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.ports.store import Effect
-from nightcrew.store.codec import parse_time, render_time
+from nightcrew.store.codec import parse_time, render_json, render_time
 from nightcrew.store.statement import Row, Value, ask, ask_one, update
 
 _ENDS = ("done", "refused", "unknown")
@@ -58,6 +59,17 @@ async def load_effects(connection: Connection, *, open_only: bool, task: TaskKey
         statement += " AND project = ? AND number = ?"
         values += [task.project, task.number]
     return tuple(_parse(row) for row in await ask(connection, statement + " ORDER BY id", *values))
+
+
+async def load_lost_effects(connection: Connection, kinds: tuple[str, ...]) -> Mapping[TaskKey, datetime]:
+    """Those that ended as unknown, and not those that are under way."""
+    rows = await ask(
+        connection,
+        "SELECT project, number, max(settled_at) AS settled_at FROM effects WHERE state = 'unknown'"
+        " AND project IS NOT NULL AND kind IN (SELECT value FROM json_each(?)) GROUP BY project, number",
+        render_json(kinds),
+    )
+    return {TaskKey(row["project"], row["number"]): parse_time(row["settled_at"]) for row in rows}
 
 
 def _parse(row: Row) -> Effect:

@@ -290,6 +290,9 @@ class SqliteStore(ReactionTables, BuildRows, SayingTable, SqliteJobs):
     async def load_effects(self, *, open_only: bool = False, task: TaskKey | None = None) -> tuple[Effect, ...]:
         return await self._read(lambda db: effects.load_effects(db, open_only=open_only, task=task))
 
+    async def load_lost_effects(self, *kinds: str) -> Mapping[TaskKey, datetime]:
+        return await self._read(lambda db: effects.load_lost_effects(db, kinds))
+
     # values and validators
 
     async def find_value(self, name: str) -> str | None:

@@ -1,5 +1,7 @@
 """What a person did to the issue, or what was left undone about its labels. A person's hand always wins."""
 
+from datetime import datetime
+
 from nightcrew.core.actions import AcceptPerson, FinishTask, MoveStatus, SettleLabels
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
@@ -16,9 +18,17 @@ _REOPENED = Wait(
 )
 
 
-def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
+LATE_LOOKS = 2
+"""For how many looks (times the interval) a change of labels whose answer was lost may still land."""
+
+
+def follow_hand(view: TaskView, issue: Issue | None, *, now: datetime, interval_s: float) -> Stage | None:
     """The step that the issue itself asks for; None if it is open and its labels are as recorded."""
     task = view.task
+    is_right = issue is not None and parse_status_labels(issue.labels) == (task.status,)
+    waits = (
+        task.moving_to is not None and is_right and may_land_late(view.late_label_at, now=now, interval_s=interval_s)
+    )
     if issue is None:
         if task.status is Status.DONE and task.moving_to is None:
             return Stage()
@@ -26,13 +36,25 @@ def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
     if not issue.is_open:
         if task.status is Status.DONE and task.moving_to is None:
             return Stage()
+        if task.status is Status.DONE and waits:
+            return Stage()  # it stays a move, and is looked at, until nothing can land on it any more
         pull = view.pull.value.pull if isinstance(view.pull, Known) and view.pull.value is not None else None
         merged = pull is not None and pull.is_merged
         why = f"pull request #{task.pull} is merged" if merged else "its issue was closed"
         return act_on(FinishTask(task.key, task.status, merged=merged, why=why))
+    if waits:
+        return Stage() if task.status is Status.DONE else None
     if task.moving_to is not None and len(foreign_statuses(task, issue)) != 1:
         return act_on(SettleLabels(task.key, task.status, f"the move to {task.status.value} was cut short"))
     return _follow_label(view, issue)
+
+
+def may_land_late(late_label_at: datetime | None, *, now: datetime, interval_s: float) -> bool:
+    """Whether a change of labels that was given up then may still take effect. Until then a move is not over, however
+    right the labels are: what lands is known for its own, and put right. A clock that was set may end it too soon, and
+    never keeps it up."""
+    late_s = LATE_LOOKS * interval_s
+    return late_label_at is not None and abs((now - late_label_at).total_seconds()) < late_s
 
 
 def foreign_statuses(task: Task, issue: Issue) -> tuple[Status, ...]:

@@ -4,8 +4,9 @@ from nightcrew.core.errors import Invalid, Missing
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status, parse_status_labels
 from nightcrew.core.model.issue import Issue
-from nightcrew.core.step.hand import foreign_statuses
+from nightcrew.core.step.hand import foreign_statuses, may_land_late
 from nightcrew.engine.effect.means import Means, subject
+from nightcrew.engine.view.record import LABEL_KINDS
 from nightcrew.ports.tracker import LabelSpec
 
 LABELS: dict[str, LabelSpec] = {
@@ -20,10 +21,10 @@ LABELS: dict[str, LabelSpec] = {
 
 
 async def set_status_label(means: Means, key: TaskKey, status: Status) -> None:
-    """Make the labels on the issue say exactly `status`, look, and record that they do. An issue that is not found is
-    fine: the move stays unfinished until the issue is seen again, or its task is done. A status that a person has set
-    meanwhile on an open issue is left as it is, and the next look takes it over. A closed issue is done, whatever it
-    bears."""
+    """Make the labels on the issue say exactly `status`, look, and record that they do, once nothing can land on them
+    any more. An issue that is not found is fine: the move stays unfinished until the issue is seen again, or its task
+    is done. A status that a person has set meanwhile on an open issue is left as it is, and the next look takes it
+    over. A closed issue is done, whatever it bears."""
     tracker = means.forge(key).tracker
     try:
         issue = await tracker.fetch_issue(key.project, key.number)
@@ -37,8 +38,14 @@ async def set_status_label(means: Means, key: TaskKey, status: Status) -> None:
             await means.ports.store.settle_status(key)
         return
     means.observer.note(key, issue)
-    if _says(issue, status):
+    if _says(issue, status) and not await _may_change(means, key):
         await means.ports.store.settle_status(key)
+
+
+async def _may_change(means: Means, key: TaskKey) -> bool:
+    """Whether a change of its labels whose answer was lost may still land on what is right now."""
+    lost = await means.ports.store.load_lost_effects(*LABEL_KINDS)
+    return may_land_late(lost.get(key), now=means.ports.clock.now(), interval_s=means.settings.interval_s)
 
 
 def _says(issue: Issue, status: Status) -> bool:

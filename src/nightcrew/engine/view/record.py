@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from nightcrew.core.command import SettledCommand, Settlement
 from nightcrew.core.ids import RunId, TaskKey
@@ -26,6 +27,9 @@ ALARM = "engine.alarm"
 """With `.<project>` behind it: what was said of a base that is red by itself, empty once it is green."""
 COMPLETE = "engine.complete"
 """With `.<project>`: the last run after which a person was told that nothing was left to do."""
+
+LABEL_KINDS = ("label.add", "label.remove")
+"""The effects that change the labels of an issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class Records:
     job_starts: Mapping[tuple[str, str], JobRun] = field(default_factory=dict)
     """The last run of each job that was not skipped, however long ago."""
     sayings: Mapping[TaskKey, tuple[Saying, ...]] = field(default_factory=dict)
+    late_labels: Mapping[TaskKey, datetime] = field(default_factory=dict)
+    """When the newest change of a task's labels was given up whose answer was lost."""
 
 
 class RecordView:
@@ -105,6 +111,7 @@ class RecordView:
             job_starts={(run.project, run.job): run for run in await store.load_job_runs(started=True, each=1)},
             reruns=await store.load_reruns(),
             sayings=await store.load_sayings(),
+            late_labels=await store.load_lost_effects(*LABEL_KINDS),
             cards=await store.load_cards(),
             builds=_by_task(build for build in builds if build.ended_at is not None),
             open_builds=tuple(build for build in builds if build.ended_at is None),

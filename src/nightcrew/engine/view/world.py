@@ -61,6 +61,7 @@ def project_world(
                 builds=records.builds.get(key, ()),
                 sayings=open_sayings(records, key),
                 last_saying=last_saying(records, key),
+                late_label_at=records.late_labels.get(key),
             )
         )
     memory.board_problems = board_problems(settings, records)
