@@ -88,6 +88,18 @@ async def test_a_command_clears_the_pauses_of_its_task_only(tmp_path):
     assert list(stage.loop.actor.deferred()) == [f"settle:{twelfth}:done"]
 
 
+async def test_a_command_does_not_have_done_again_what_may_have_happened(tmp_path):
+    stage = Stage(tmp_path)
+    key = await routed(stage)
+    lost = SettleLabels(key, Status.ROUTED, "late")
+    for _ in range(3):
+        stage.forge.fail("fetch_issue", OutcomeUnknown("no answer"))
+        assert isinstance(await stage.act(lost), OutcomeOpen)
+    assert stage.loop.actor.deferred()[lost.key].until_at == stage.clock.now() + timedelta(seconds=80)
+    await stage.facade.block_task(key, why="wait")
+    assert stage.loop.actor.deferred()[lost.key].until_at == stage.clock.now() + timedelta(seconds=20)
+
+
 async def test_an_action_that_takes_too_long_is_open(tmp_path):
     stage = Stage(tmp_path)
     key = await routed(stage)

@@ -8,7 +8,7 @@ nothing is tried in a hot loop.
 import asyncio
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from nightcrew.core.actions import Action, ActionOutcome, Done, OutcomeOpen, Refused, StartJob
@@ -36,13 +36,14 @@ early, it is not found, and made twice."""
 @dataclass(frozen=True, slots=True)
 class Pause:
     """Why an action is left alone, since how many refusals, and until when by the monotonic clock: a wall clock that
-    is set back must not hold it up. `code` is that of the wait."""
+    is set back must not hold it up. `code` is that of the wait. Until `lost_until_s` it may have happened unseen."""
 
     task: TaskKey
     count: int
     until_s: float
     why: str
     code: str = "retrying"
+    lost_until_s: float = 0.0
 
 
 class Actor:
@@ -101,8 +102,18 @@ class Actor:
         except TimeoutError:
             return Refused("Nightcrew has been at work on it for a while; try again when that has ended")
         self._in_flight[action.key] = action
-        self._pauses = {key: pause for key, pause in self._pauses.items() if pause.task != action.task}
+        self._cut_pauses(action.task)
         return await self._run(action)
+
+    def _cut_pauses(self, task: TaskKey) -> None:
+        """A person's order ends what is left alone about a task, but for what may have happened and cannot be seen
+        yet: tried again at once, it would be done twice."""
+        mono = self._means.ports.clock.monotonic()
+        self._pauses = {
+            key: pause if pause.task != task else replace(pause, until_s=min(pause.until_s, pause.lost_until_s))
+            for key, pause in self._pauses.items()
+            if pause.task != task or pause.lost_until_s > mono
+        }
 
     def _is_busy(self, task: TaskKey) -> bool:
         return any(other.task == task and is_exclusive(other) for other in self._in_flight.values())
@@ -155,11 +166,14 @@ class Actor:
         self._brake.drop(action)
         before = self._pauses.get(action.key)
         count = before.count + 1 if before else 1
-        first_s = UNKNOWN_PAUSE_S if isinstance(outcome, OutcomeOpen) else FIRST_PAUSE_S
+        is_open = isinstance(outcome, OutcomeOpen)
+        first_s = UNKNOWN_PAUSE_S if is_open else FIRST_PAUSE_S
         pause_s = min(first_s * 2 ** min(count - 1, 10), LONGEST_PAUSE_S)
-        until_s = self._means.ports.clock.monotonic() + pause_s
+        mono = self._means.ports.clock.monotonic()
         why = f"it was refused: {one_line(outcome.why, 300)}"
-        self._pauses[action.key] = Pause(action.task, count, until_s, why)
+        self._pauses[action.key] = Pause(
+            action.task, count, mono + pause_s, why, lost_until_s=mono + UNKNOWN_PAUSE_S if is_open else 0.0
+        )
 
     async def _record(self, action: Action, outcome: ActionOutcome) -> None:
         """What did not come to an end, and what came to one without effect."""

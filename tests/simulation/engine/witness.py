@@ -183,8 +183,13 @@ class Effects:
 
     # The forge
 
-    def _on_remove_label(self, args: tuple[Any, ...], _named: dict[str, Any]) -> Look:
+    def _on_remove_label(self, args: tuple[Any, ...], _named: dict[str, Any]) -> Look | None:
         slug, number, name = args
+        if not any(
+            line.state == "intent" and line.task == TaskKey(slug, number) and line.detail == name
+            for line in self._world.store.effects.values()
+        ):
+            return None  # it was given up before it landed: what came since could not know, and puts it right
 
         def look(_answer: Any) -> None:
             issue = self._world.forge.thread(slug, number).issue
