@@ -162,9 +162,9 @@ class Stage:
             return []
         return [(phase, kind, nth) for phase, kind, nth in json.loads(self._order.read_text(encoding="utf-8"))]
 
-    def serve(self) -> None:
+    def serve(self, *options: str) -> None:
         """Start it as a person does."""
-        self._launch(["-m", "nightcrew.cli.main", "--home", str(self.home.root), "serve"])
+        self._launch(["-m", "nightcrew.cli.main", "--home", str(self.home.root), "serve", *options])
 
     def _launch(self, words: Sequence[str]) -> None:
         assert self.service is None or self.service.poll() is not None, "it runs already"

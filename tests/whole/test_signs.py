@@ -2,15 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from nightcrew.config.home import Home
 from tests.adapters.service.test_notify import Ear
 from tests.waiting import eventually
-from tests.whole.stage import ROOT, staged
+from tests.whole.stage import staged
 
 
 async def test_signs_of_life_from_ready_to_stopping():
@@ -28,6 +26,25 @@ async def test_signs_of_life_from_ready_to_stopping():
             assert "STOPPING=1" in ear.listen()
         finally:
             ear.socket.close()
+
+
+async def test_a_service_in_the_background_waits_for_its_configuration_to_be_mended():
+    async with staged() as stage:
+        right = stage.home.config.read_text(encoding="utf-8")
+        stage.home.config.write_text("projcets: []\n", encoding="utf-8")
+        stage.serve("--background")
+        await eventually(lambda: "projcets" in stage.tail(), what="it to say what is wrong")
+        said = await stage.cli("status")
+        assert said.code == 1
+        assert "projcets" in said.err
+        stage.home.config.write_text(right, encoding="utf-8")
+        await stage.answering()
+        assert await stage.stop() == 0
+        stage.home.config.write_text("projcets: []\n", encoding="utf-8")
+        stage.serve("--background")
+        await eventually(lambda: stage.home.log.read_text(encoding="utf-8").count("projcets") > 1)
+        os.kill(stage.pid, signal.SIGTERM)
+        assert await stage.ended() == 0
 
 
 @pytest.mark.case("C231")
@@ -48,12 +65,7 @@ async def test_two_starts_and_a_lock_left_by_a_dead_process():
 
 async def test_a_service_in_the_background_logs_to_its_file_alone():
     async with staged() as stage:
-        argv = [sys.executable, "-m", "nightcrew.cli.main", "--home", str(stage.home.root), "serve", "--background"]
-        with stage.log.open("ab") as log:
-            stage.service = subprocess.Popen(
-                argv, env=stage.environment(), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
+        stage.serve("--background")
         await stage.answering()
         log_file = Home(stage.home.root).log
         await eventually(lambda: '"serving"' in log_file.read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ import structlog
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
-from nightcrew.core.errors import Unavailable
+from nightcrew.core.errors import ConfigError, Missing, Unavailable
 from nightcrew.engine.journal import Boundary
 from nightcrew.engine.prune import watch_retention
 from nightcrew.engine.recover import recover
@@ -33,6 +33,7 @@ from nightcrew.service.log_file import LogFile
 from nightcrew.service.metrics import MetricsPart
 from nightcrew.service.notify import Notifier, Signs
 from nightcrew.service.repeat import Repeats
+from nightcrew.service.standby import Standby
 from nightcrew.service.tool import require_tools
 from nightcrew.service.wakeful import Wakeful
 
@@ -48,26 +49,50 @@ LEAVE_WITHIN_S = 4.8
 
 def run_service(home: Path, *, dry_run: bool = False, drain: bool = False, is_background: bool = False) -> int:
     """`nightcrew serve`: run until a signal says stop; with `drain`, only until no run lives any more. Agents outlive
-    it. In the `background` only what is wrong is also said on standard error."""
-    require_tools()
-    configuration = load(Home(home))
-    asyncio.run(check_start(Home(home), configuration))
+    it. In the `background` only what is wrong is also said on standard error, and what a person has to put right
+    before the start is waited for."""
+    if is_background and not dry_run:
+        if not home.is_dir():
+            raise Missing(f"{home} is not there; begin with: nightcrew init")
+        return _run_in_background(home_of(home), drain=drain)
+    configuration = asyncio.run(get_configuration(Home(home)))
     place = home_of(home)
     if dry_run:
         configure_log(sys.stderr, is_background=True)  # what it prints is the answer
         return asyncio.run(tell_dry_run(place, configuration, write=sys.stdout.write))
     with held(place.lock):
-        configure_log(sys.stderr, file=LogFile(place.log), is_background=is_background)
+        configure_log(sys.stderr, file=LogFile(place.log))
         bridge_logging(Repeats(SystemClock().monotonic))
         asyncio.run(serve(place, configuration, drain=drain))
     return 0
 
 
-async def check_start(home: Home, configuration: Configuration) -> None:
-    """ConfigError for what a person has to put right (adapters, tokens), before any folder is made."""
+def _run_in_background(home: Home, *, drain: bool) -> int:
+    with held(home.lock):
+        configure_log(sys.stderr, file=LogFile(home.log), is_background=True)
+        bridge_logging(Repeats(SystemClock().monotonic))
+        standby = Standby(home.config, Notifier(load_environment(), pid=os.getpid()))
+        while True:
+            configuration = asyncio.run(standby.wait(partial(get_configuration, home)))
+            if configuration is None:
+                return 0
+            try:
+                asyncio.run(serve(home, configuration, drain=drain))
+            except ConfigError as error:
+                standby.say(error)  # found before anything was opened
+            else:
+                return 0
+
+
+async def get_configuration(home: Home) -> Configuration:
+    """The configuration. Missing or ConfigError for what a person has to put right (tools, adapters, tokens), before
+    any folder is made."""
+    require_tools()
+    configuration = load(home)
     settings = configuration.apply()
     load_agents(settings)
     await resolve_tokens(home, used_forges(settings))
+    return configuration
 
 
 async def serve(

@@ -64,6 +64,10 @@ match words[1:]:
         pid = memory["running"].get(unit, 0)
         load = "loaded" if unit in memory["units"] else "not-found"
         active, sub = ("active", "running") if pid else ("inactive", "dead")
-        end(0, f"LoadState={load}\nActiveState={active}\nSubState={sub}\nMainPID={pid}\nNRestarts=0\n")
+        text = (state / "status-text").read_text() if (state / "status-text").is_file() else "at work"
+        end(
+            0,
+            f"LoadState={load}\nActiveState={active}\nSubState={sub}\nMainPID={pid}\nNRestarts=0\nStatusText={text}\n",
+        )
     case _:
         end(1, f"Unknown command verb {words}.\n")

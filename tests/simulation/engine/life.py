@@ -9,6 +9,7 @@ from typing import Any
 
 from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.issue import Permission
+from nightcrew.core.model.landing import LandingState
 from nightcrew.core.model.merge import MergeMethod, MergeSettings, MergeStrategy
 from nightcrew.core.model.settings import (
     AgentSettings,
@@ -148,7 +149,11 @@ async def _finish(scene: Scene, people: People, ci: Ci, watch: Watch) -> None:
 
 async def _rest(scene: Scene, world: World, effects: Effects) -> None:
     """With nothing to do it asks for nothing that counts, and writes nothing."""
-    await asyncio.sleep(3700 + MergeSettings().watch_s)  # until the last base is no more watched
+    await asyncio.sleep(3700 + MergeSettings().watch_s)
+    # Until the last base is no more watched: a merge before the clock was set back is watched for that much longer.
+    landings = (task.landing for task in world.store.tasks.values() if task.landing is not None)
+    last = max((one.at for one in landings if one.state is LandingState.WATCHED), default=scene.clock.now())
+    await asyncio.sleep(max(0.0, (last - scene.clock.now()).total_seconds() + 3700 + MergeSettings().watch_s))
     asked, writes = sum(effects.asked.values()), len(world.store.events)
     await asyncio.sleep(IDLE_S)
     more = sum(effects.asked.values()) - asked

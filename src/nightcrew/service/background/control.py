@@ -12,7 +12,7 @@ from typing import Any
 
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
-from nightcrew.core.errors import Conflict, Missing, NightcrewError
+from nightcrew.core.errors import ConfigError, Conflict, Missing, NightcrewError
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.background.keeper import Keeper, State
 from nightcrew.service.background.launchd import LaunchAgent
@@ -118,6 +118,8 @@ async def turn(keeper: Keeper, home: Home, *, verb: str) -> Answer:
     """Start, stop or restart what is installed."""
     _require_installed(keeper)
     before = await keeper.load_state()
+    if verb == "restart":
+        load(home).apply()  # what is wrong is said before the service that runs is ended
     if verb == "stop":
         await keeper.stop()
         return {"words": "stopped; agents at work go on" if before.pid else "was not running"}
@@ -140,6 +142,8 @@ async def tell_status(keeper: Keeper, home: Home) -> Answer:
         hints.append(f"a Nightcrew that was started by hand runs on {home.root}, pid {holder}")
     installed = "installed" if text is not None else "not installed"
     words = f"{installed}; {state.words or 'not running'}" + (f", pid {state.pid}" if state.pid else "")
+    if text is not None:
+        hints += _wrong(home)
     return {
         "words": words,
         "installed": text is not None,
@@ -148,6 +152,14 @@ async def tell_status(keeper: Keeper, home: Home) -> Answer:
         "file": str(keeper.file),
         "hints": tuple(hints),
     }
+
+
+def _wrong(home: Home) -> list[str]:
+    try:
+        load(home).apply()
+    except (ConfigError, Missing) as error:
+        return [f"the configuration is wrong: {line}" for line in str(error).splitlines()]
+    return []
 
 
 async def _refuse_other(keeper: Keeper, home: Home) -> None:

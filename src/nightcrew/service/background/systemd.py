@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from nightcrew.core.neutral import one_line
 from nightcrew.service.background.keeper import Manager, State
 from nightcrew.service.background.plan import Plan
 
@@ -17,6 +18,7 @@ _NO_BUS = "there is no user manager here: log in as this user, or `sudo loginctl
 
 _UNIT = """\
 # Written by `nightcrew service install`, which is to be run again when Nightcrew has moved or the PATH has changed.
+# A wrong configuration ends nothing: the service waits for it to be mended, and says so as its status.
 # KillMode: agents outlive the service. Restart: a crash is followed by a new start, an orderly end is not.
 [Unit]
 Description=Nightcrew
@@ -80,7 +82,7 @@ class UserUnit:
         return unquote(found[1]) if found else ""
 
     async def load_state(self) -> State:
-        wanted = "LoadState,ActiveState,SubState,MainPID,NRestarts"
+        wanted = "LoadState,ActiveState,SubState,MainPID,NRestarts,StatusText"
         done = await self._tell("show", self.unit, f"--property={wanted}")
         said = dict(line.split("=", 1) for line in done.splitlines() if "=" in line)
         if said.get("LoadState", "not-found") == "not-found":
@@ -88,6 +90,8 @@ class UserUnit:
         words = f"{said.get('ActiveState', 'unknown')} ({said.get('SubState', 'unknown')})"
         if (again := said.get("NRestarts", "0")) not in ("", "0"):
             words += f", started again {again} times"
+        if (status := said.get("StatusText", "")) not in ("", "at work"):
+            words += f", {one_line(status, 300)}"
         pid = said.get("MainPID", "0")
         return State(is_known=True, pid=int(pid) if pid.isdigit() else 0, words=words)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nightcrew.core.errors import Conflict, Denied, Missing, Unavailable
+from nightcrew.core.errors import ConfigError, Conflict, Denied, Missing, Unavailable
 from nightcrew.service.background.control import find_keeper, install, run_background, tell_status, turn, uninstall
 from nightcrew.service.lock import find_holder, held
 from tests.adapters.cli.command import Shell
@@ -17,7 +17,10 @@ both = pytest.mark.parametrize("system", ["Darwin", "Linux"])
 
 @pytest.fixture
 def person(tmp_path: Path) -> Person:
-    return move_in(tmp_path)
+    person = move_in(tmp_path)
+    person.home.root.mkdir(mode=0o700)
+    person.home.config.write_text("projects: []\n", encoding="utf-8")
+    return person
 
 
 @both
@@ -57,6 +60,29 @@ async def test_a_file_that_changed_is_taken_up(person, system):
     (second,) = person.running(system)
     assert second != first
     assert "/opt/new/bin" in keeper.file.read_text(encoding="utf-8")
+
+
+@both
+async def test_a_configuration_that_is_wrong_is_said_and_ends_no_service(person, system):
+    keeper = await person.keeper(system)
+    await install(keeper, person.home, dry_run=False)
+    (first,) = person.running(system)
+    person.home.config.write_text("projcets: []\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="projcets"):
+        await turn(keeper, person.home, verb="restart")
+    assert person.running(system) == [first]
+    (hint,) = (await tell_status(keeper, person.home))["hints"]
+    assert "the configuration is wrong: " in hint
+    assert "projcets" in hint
+    await turn(keeper, person.home, verb="stop")
+    assert person.running(system) == []
+
+
+async def test_what_the_service_says_of_itself_is_shown(person):
+    keeper = await person.keeper("Linux")
+    await install(keeper, person.home, dry_run=False)
+    (person.state / "status-text").write_text("waits until this is put right: x", encoding="utf-8")
+    assert "active (running), waits until this is put right: x" in (await tell_status(keeper, person.home))["words"]
 
 
 @both
