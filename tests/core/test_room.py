@@ -34,7 +34,16 @@ def test_starts_stop_and_go_on_by_themselves(status, free_mb, stops):
         assert "less than 500 MB are free" in wait.words
 
 
+@pytest.mark.parametrize(("free_mb", "stops"), [(499, True), (500, True), (599, True), (600, False), (None, True)])
+def test_once_it_was_full_it_takes_some_more_room(free_mb, stops):
+    settings = replace(a_settings(), upkeep=UpkeepSettings(least_free_mb=500))
+    free = None if free_mb is None else free_mb * 1_000_000
+    world = replace(a_world(VIEWS[Status.NEW], settings=settings), free_bytes=free, was_full=True)
+    wait = decide(world).waits.get(VIEWS[Status.NEW].task.key)
+    assert (wait is not None and wait.code == "disk_full") is stops
+
+
 def test_zero_means_no_bound():
     settings = replace(a_settings(), upkeep=UpkeepSettings(least_free_mb=0))
-    world = replace(a_world(VIEWS[Status.NEW], settings=settings), free_bytes=0)
+    world = replace(a_world(VIEWS[Status.NEW], settings=settings), free_bytes=0, was_full=True)
     assert decide(world).actions

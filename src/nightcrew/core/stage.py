@@ -14,6 +14,7 @@ from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import ProjectWorld, TaskView, World
 from nightcrew.core.policy.eligible import Slots
+from nightcrew.core.policy.filling import is_full
 from nightcrew.core.reason import Wait
 
 
@@ -88,8 +89,8 @@ class Case:
         if self.project.paused:
             slug = self.settings.slug
             return Wait("paused", f"{slug} is paused", f"Resume it with `nightcrew resume {slug}`.")
-        least_mb, free = self.world.settings.upkeep.least_free_mb, self.world.free_bytes
-        if free is not None and free < least_mb * 1_000_000:
+        least_mb = self.world.settings.upkeep.least_free_mb
+        if is_full(self.world.free_bytes, least_mb=least_mb, was_full=self.world.was_full):
             # How much is free is left out: it changes all the time, and the words are a comment on the issue.
             what = f"the disk is nearly full: less than {least_mb} MB are free"
             return Wait("disk_full", what, "It goes on by itself once there is room; `nightcrew prune` makes some.")

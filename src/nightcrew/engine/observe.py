@@ -16,6 +16,7 @@ from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.world import World
+from nightcrew.core.policy.filling import is_full
 from nightcrew.core.reason import Wait
 from nightcrew.engine.awake import Awake
 from nightcrew.engine.claim import ClaimBook
@@ -62,6 +63,7 @@ class Observer:
         self._first = FirstLooks()
         self._dirty: set[TaskKey] = set()
         self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
+        self._was_full = False
 
     def adopt(self, ports: Ports, settings: Settings) -> None:
         """Other settings are in force. A project that is new, or was changed, is read anew as after a start, so that
@@ -209,6 +211,8 @@ class Observer:
         await self._look(group, records, wake)
         now = self._ports.clock.now()
         projects = {slug: project_world(memory, records, live, now=now) for slug, memory in self._projects.items()}
+        free, was_full, least_mb = self._ports.free_bytes(), self._was_full, self._settings.upkeep.least_free_mb
+        self._was_full = is_full(free, least_mb=least_mb, was_full=was_full)
         projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)
         return World(
             now=now,
@@ -222,7 +226,8 @@ class Observer:
             free_models=parse_lists(records.values),
             paused=records.values.get(PAUSED, "") == "yes",
             draining=draining,
-            free_bytes=self._ports.free_bytes(),
+            free_bytes=free,
+            was_full=was_full,
         )
 
     async def _look(self, group: asyncio.TaskGroup, records: Records, wake: Callable[[], None] | None) -> None:

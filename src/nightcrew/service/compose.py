@@ -260,8 +260,8 @@ def _sight(loop: Loop, observer: Observer, started_at: datetime) -> Sight:
     state = loop.state
     world: World | None = state.world
     agents = world.agents if world is not None else {}
-    least = loop.means.settings.upkeep.least_free_mb * 1_000_000
-    of_all = (state.problem, find_lack_of_room(loop.means.ports.home, least_bytes=least))
+    least_mb, was_full = loop.means.settings.upkeep.least_free_mb, world is not None and world.was_full
+    of_all = (state.problem, find_lack_of_room(loop.means.ports.home, least_mb=least_mb, was_full=was_full))
     return Sight(
         running=True,
         ticks=state.ticks,

@@ -172,7 +172,7 @@ class World:
     key of an action that was refused a while ago why, and until when it is left alone. `last_agent` is the author that
     round robin chose last. `free_models` are what `opencode:free` stands for, by agent, as last listed. `draining`:
     the service takes no new work, and ends when no run lives any more. `free_bytes` is the room on the disk of the
-    home, None if it cannot be told."""
+    home, None if it cannot be told; `was_full` whether there was too little at the look before."""
 
     now: datetime
     settings: Settings
@@ -186,3 +186,4 @@ class World:
     free_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     draining: bool = False
     free_bytes: int | None = None
+    was_full: bool = False
