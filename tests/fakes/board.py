@@ -34,7 +34,7 @@ class FakeBoards:
         """Somebody moves a card."""
         self.cards[f"I{number}"] = SeenCard(column, by=by)
 
-    async def fetch_board(self, place: BoardPlace, *, field: str) -> Board:
+    async def fetch_board(self, place: BoardPlace, *, project: str, field: str) -> Board:
         self._call("board")
         if place != PLACE:
             raise Missing(f"there is no board {place}")
@@ -42,7 +42,7 @@ class FakeBoards:
             return replace(self.board, field="", columns=())
         return replace(self.board, columns=tuple(Column(name, name) for name in self.columns))
 
-    async def fetch_cards(self, items: Sequence[str], *, field: str) -> Mapping[str, SeenCard | None]:
+    async def fetch_cards(self, _board: Board, items: Sequence[str], *, field: str) -> Mapping[str, SeenCard | None]:
         if items:
             self._call("cards")
         return {item: self.cards.get(item) for item in items}

@@ -48,11 +48,13 @@ class Boards(Protocol):
     """Errors: Denied (the credentials lack the right: the words say which), Missing, Unavailable, Invalid. All writes
     here are idempotent: after OutcomeUnknown they may be made again."""
 
-    async def fetch_board(self, place: BoardPlace, *, field: str) -> Board:
-        """The board and the columns of one of its fields. Missing if it is not there or not visible."""
+    async def fetch_board(self, place: BoardPlace, *, project: str, field: str) -> Board:
+        """The board on which a project is shown, and the columns of one of its fields. Missing if it is not there or
+        not visible. Of several credentials it is asked with those of the project first, then with the others until some
+        may change it; what follows about this board is done with the same."""
         ...
 
-    async def fetch_cards(self, items: Sequence[str], *, field: str) -> Mapping[str, SeenCard | None]:
+    async def fetch_cards(self, board: Board, items: Sequence[str], *, field: str) -> Mapping[str, SeenCard | None]:
         """Cards by their ids; None for one that is not on the board any more."""
         ...
 

@@ -48,8 +48,13 @@ class Standby:
         """What `attempt` comes to, as soon as it does; None if a signal ends the service before. SIGHUP has it tried at
         once. After something was said, the next attempt waits for its time as well."""
         loop, asked, ended = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+
+        def end() -> None:
+            ended.set()
+            asked.set()
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, lambda: (ended.set(), asked.set()))
+            loop.add_signal_handler(number, end)
         loop.add_signal_handler(signal.SIGHUP, asked.set)
         try:
             while not ended.is_set():

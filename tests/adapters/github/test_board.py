@@ -33,10 +33,10 @@ class Scene:
         self.number = add_board(forge, "ada", "Plan", columns=("Backlog", "In progress", "Done"))
         share_board(forge, "ada", self.number, login="bot", role="write")
 
-    def client(self, token: str) -> GitHubForge:
+    def client(self, *tokens: str) -> GitHubForge:
         return GitHubForge(
             ForgeSettings("test", base_url="http://forge.test", write_interval_s=0.0),
-            token=Token(token, "a test"),
+            token=[Token(token, f"test {token}") for token in tokens],
             store=MemoryStore(),
             clock=self.clock,
             jitter=lambda: 0.0,
@@ -85,23 +85,23 @@ def test_the_queries_fit_the_schema_at_one_point_each():
 
 async def test_a_board_is_read_with_its_columns_and_what_is_left(tmp_path):
     async with scene(tmp_path) as (_, client):
-        found = await client.boards.fetch_board(PLACE, field="status")
+        found = await client.boards.fetch_board(PLACE, project=PROJECT, field="status")
         assert (found.title, found.may_write, found.is_closed) == ("Plan", True, False)
         assert [column.name for column in found.columns] == ["Backlog", "In progress", "Done"]
         assert found.url.endswith("/users/ada/projects/1")
         assert found.points_left is not None
         assert found.points_left > 4_000
-        other = await client.boards.fetch_board(PLACE, field="Priority")
+        other = await client.boards.fetch_board(PLACE, project=PROJECT, field="Priority")
         assert (other.field, other.columns, other.is_taken) == ("", (), False)
-        assert (await client.boards.fetch_board(PLACE, field="Notes")).is_taken
+        assert (await client.boards.fetch_board(PLACE, project=PROJECT, field="Notes")).is_taken
         for place in (BoardPlace("ada", 7), BoardPlace("nobody", 1)):
             with pytest.raises(Missing):
-                await client.boards.fetch_board(place, field="Status")
+                await client.boards.fetch_board(place, project=PROJECT, field="Status")
 
 
 async def test_cards_are_put_on_once_moved_and_seen(tmp_path):
     async with scene(tmp_path) as (here, client):
-        found = await client.boards.fetch_board(PLACE, field="Status")
+        found = await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
         ids = {column.name: column.id for column in found.columns}
         added = await client.boards.add_cards(found, PROJECT, [1, 2, 99])
         assert set(added) == {1, 2}
@@ -110,13 +110,39 @@ async def test_cards_are_put_on_once_moved_and_seen(tmp_path):
         moves = {added[1]: ids["Done"], added[2]: ids["In progress"]}
         assert await client.boards.move_cards(found, moves) == {}
         assert (here.column(1), here.column(2), here.column(3)) == ("Done", "In progress", None)
-        seen = await client.boards.fetch_cards([*added.values()], field="Status")
+        seen = await client.boards.fetch_cards(found, [*added.values()], field="Status")
         assert seen[added[1]] == SeenCard(ids["Done"], by="bot")
+
+
+async def test_of_several_tokens_the_projects_own_is_used_or_one_that_may_change_the_board(tmp_path):
+    async with scene(tmp_path) as (here, _):
+        for login, role in (("cat", "read"), ("dog", "")):
+            here.forge.ensure_user(login, token=f"token-{login}")
+            here.forge.set_permission(PROJECT, login, "read")
+            if role:
+                share_board(here.forge, "ada", here.number, login=login, role=role)
+        for tokens, may_write in (
+            (("token-dog", "token-cat", "token-bot"), True),
+            (("token-dog", "token-cat"), False),
+        ):
+            client = here.client(*tokens)
+            try:
+                found = await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
+                assert found.may_write is may_write
+                if may_write:
+                    assert set(await client.boards.add_cards(found, PROJECT, [1])) == {1}
+                    assert here.column(1) == ""
+            finally:
+                await client.close()
+        client = here.client("token-dog", "token-nobody")
+        with pytest.raises((Missing, Denied)):
+            await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
+        await client.close()
 
 
 async def test_one_change_that_fails_leaves_the_others_made(tmp_path):
     async with scene(tmp_path) as (here, client):
-        found = await client.boards.fetch_board(PLACE, field="Status")
+        found = await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
         added = await client.boards.add_cards(found, PROJECT, [1, 2])
         failed = await client.boards.move_cards(found, {added[1]: "nonsense", added[2]: found.columns[2].id})
         assert list(failed) == [added[1]]
@@ -126,13 +152,13 @@ async def test_one_change_that_fails_leaves_the_others_made(tmp_path):
 
 async def test_a_card_that_a_person_took_away_is_told_from_one_that_they_archived(tmp_path):
     async with scene(tmp_path) as (here, client):
-        found = await client.boards.fetch_board(PLACE, field="Status")
+        found = await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
         added = await client.boards.add_cards(found, PROJECT, [1, 2])
         here.forge.store.run(
             "UPDATE board_item SET archived = 1 WHERE issue_id = (SELECT id FROM issue WHERE number = 1)"
         )
         here.forge.store.run("DELETE FROM board_item WHERE issue_id = (SELECT id FROM issue WHERE number = 2)")
-        seen = await client.boards.fetch_cards([added[1], added[2]], field="Status")
+        seen = await client.boards.fetch_cards(found, [added[1], added[2]], field="Status")
         assert seen == {added[1]: SeenCard("", is_archived=True), added[2]: None}
 
 
@@ -145,7 +171,7 @@ async def test_a_token_without_the_right_is_told_what_it_needs(tmp_path, scopes,
         here.forge.add_token("bot", "token-less", scopes=scopes, permissions=permissions)
         client = here.client("token-less")
         with pytest.raises(Denied, match="gh auth refresh -s project") as caught:
-            await client.boards.fetch_board(PLACE, field="Status")
+            await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
         assert told in str(caught.value)
         await client.close()
 
@@ -154,7 +180,7 @@ async def test_a_token_that_may_only_read_is_told_so_at_the_change(tmp_path):
     async with scene(tmp_path) as (here, _):
         here.forge.add_token("bot", "token-read", scopes=("repo", "read:project"))
         client = here.client("token-read")
-        found = await client.boards.fetch_board(PLACE, field="Status")
+        found = await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
         with pytest.raises(Denied, match="scope `project`"):
             await client.boards.add_cards(found, PROJECT, [1])
         assert here.column(1) is None
@@ -166,19 +192,19 @@ async def test_a_stranger_does_not_see_a_board_and_a_reader_does_not_change_it(t
         here.forge.ensure_user("eve", token="token-eve")
         client = here.client("token-eve")
         with pytest.raises(Missing):
-            await client.boards.fetch_board(PLACE, field="Status")
+            await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")
         share_board(here.forge, "ada", 1, login="eve", role="read")
-        assert not (await client.boards.fetch_board(PLACE, field="Status")).may_write
+        assert not (await client.boards.fetch_board(PLACE, project=PROJECT, field="Status")).may_write
         await client.close()
 
 
 async def test_fields_are_made_and_options_replaced(tmp_path):
     async with scene(tmp_path) as (_, client):
         boards = client.boards
-        found = await boards.fetch_board(PLACE, field="Status")
+        found = await boards.fetch_board(PLACE, project=PROJECT, field="Status")
         assert not await boards.has_values(found, field="Status")
         await boards.create_field(found, "Crew", columns=("New", "Blocked"))
-        made = await boards.fetch_board(PLACE, field="Crew")
+        made = await boards.fetch_board(PLACE, project=PROJECT, field="Crew")
         assert [column.name for column in made.columns] == ["New", "Blocked"]
         with pytest.raises(Invalid):
             await boards.create_field(found, "Crew", columns=("New",))
@@ -186,6 +212,6 @@ async def test_fields_are_made_and_options_replaced(tmp_path):
         await boards.move_cards(made, {item: made.columns[0].id})
         assert await boards.has_values(made, field="Crew")
         await boards.set_columns(made, columns=("New", "Blocked", "Done"))
-        again = await boards.fetch_board(PLACE, field="Crew")
+        again = await boards.fetch_board(PLACE, project=PROJECT, field="Crew")
         assert [column.name for column in again.columns] == ["New", "Blocked", "Done"]
         assert not await boards.has_values(again, field="Crew"), "as on GitHub, whose options are all new then"

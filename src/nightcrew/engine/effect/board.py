@@ -50,7 +50,7 @@ async def sync_board(means: Means, action: SyncBoard) -> ActionOutcome:
     try:
         if boards is None:
             raise Denied("this forge has no boards")
-        board = await get_board(boards, settings)
+        board = await get_board(boards, settings, action.project)
         matched = match_columns(settings, [one.name for one in board.columns])
         ids = {one.name: one.id for one in reversed(board.columns)}
         sync = Sync(
@@ -70,12 +70,12 @@ async def sync_board(means: Means, action: SyncBoard) -> ActionOutcome:
     return Done(f"{board.title}: {problem}" if problem else board.title)
 
 
-async def get_board(boards: Boards, settings: BoardSettings) -> Board:
+async def get_board(boards: Boards, settings: BoardSettings, project: str) -> Board:
     """The linked board. Errors: also what keeps its cards from being moved at all."""
     place = settings.place
     if place is None:
         raise Invalid("no board is linked")
-    board = await boards.fetch_board(place, field=settings.field_name)
+    board = await boards.fetch_board(place, project=project, field=settings.field_name)
     if board.points_left is not None and board.points_left < RESERVE:
         words = f"only {board.points_left} points of the forge's budget are left, which are kept for pull requests"
         raise Unavailable(words, retry_at=board.resets_at)
@@ -110,7 +110,9 @@ async def _bring_up(sync: Sync) -> str:
     found = [await means.ports.store.find_task(TaskKey(action.project, number)) for number in numbers]
     tasks = {task.key: task for task in found if task is not None}
     there = {key: card for key, card in cards.items() if key in tasks and card.item and _is_wanted(card, action)}
-    seen = await sync.boards.fetch_cards([card.item for card in there.values()], field=sync.settings.field_name)
+    seen = await sync.boards.fetch_cards(
+        sync.board, [card.item for card in there.values()], field=sync.settings.field_name
+    )
     saved: list[Card] = []
     events: list[Event] = []
     moves: dict[str, Card] = {}

@@ -20,7 +20,7 @@ async def create_columns(means: Means, project: str) -> str:
     settings, boards = means.project(key).board, means.forge(key).boards
     if settings.place is None or boards is None:
         raise Invalid(f"{project} has no board: nightcrew board link URL")
-    board = await boards.fetch_board(settings.place, field=settings.field_name)
+    board = await boards.fetch_board(settings.place, project=project, field=settings.field_name)
     if board.is_taken:
         raise Conflict(f"the field {settings.field_name!r} is of another kind; set board.field to another name")
     if not board.field:

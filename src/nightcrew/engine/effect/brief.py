@@ -118,7 +118,8 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         raise Conflict("the issue's text is not what someone with write access asked for")
     shown, hidden = await _comments(means, task)
     verdict = await _last_request(means, task) if run.role is not Role.ROUTER else None
-    feedback = await collect_feedback(means, task) if run.role is Role.AUTHOR else Feedback()
+    runs = await means.ports.store.load_runs(task=key)
+    feedback = await collect_feedback(means, task, runs) if run.role is Role.AUTHOR else Feedback()
     checks = await _failed_checks(means, run, task)
     known = await said_to(means, key) if run.role is not Role.ROUTER else ()
     said = tuple(saying for saying in known if saying.run == run.id and saying.is_open)
@@ -139,9 +140,9 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         messages=_messages(project.reactions, task, feedback, checks) if run.role is Role.AUTHOR else (),
         checks=checks,
         conflict=task.conflict.paths if task.conflict is not None and run.role is Role.AUTHOR else (),
-        attempts=await _attempts(means, run) if run.role is Role.AUTHOR else (),
+        attempts=_attempts(runs, run) if run.role is Role.AUTHOR else (),
         work=await _work(means, run, base) if run.role is Role.AUTHOR and run.attempt > 1 else "",
-        resumed=await _resumed(means, run, said),
+        resumed=_resumed(runs, run, said),
         said=said,
         said_before=_said_before(run, known),
         is_fresh=run.attempt > 1 and not run.resumes,
@@ -288,8 +289,7 @@ def check_log_path(means: Means, slug: str, sha: Sha, name: str) -> Path:
     return means.ports.home / "checks" / safe_project(slug) / sha / f"{safe_project(name)}.log"
 
 
-async def _attempts(means: Means, run: Run) -> tuple[PastAttempt, ...]:
-    runs: Sequence[Run] = await means.ports.store.load_runs(task=run.task)
+def _attempts(runs: Sequence[Run], run: Run) -> tuple[PastAttempt, ...]:
     past = [old for old in runs if old.role is Role.AUTHOR and old.id != run.id and old.outcome is not None]
     return tuple(_past(old) for old in past[-3:])
 
@@ -308,11 +308,10 @@ async def _work(means: Means, run: Run, base: Sha | None) -> str:
     return "\n".join([*lines, "", summarize_diff(diff)]).strip()
 
 
-async def _resumed(means: Means, run: Run, said: tuple[Saying, ...]) -> Resumed | None:
+def _resumed(runs: Sequence[Run], run: Run, said: tuple[Saying, ...]) -> Resumed | None:
     """Why the session goes on that this run resumes."""
     if not run.resumes:
         return None
-    runs = await means.ports.store.load_runs(task=run.task)
     before = [old.outcome for old in runs if old.outcome is not None and old.outcome.agent_session == run.resumes]
     ends = [outcome.interruption.kind for outcome in before[-1:] if outcome.interruption is not None]
     if InterruptionKind.LOST in ends:

@@ -1,5 +1,6 @@
 """What people said on a task's pull request, read for the author that is about to be asked."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from nightcrew.core.command import is_only_commands
@@ -8,16 +9,16 @@ from nightcrew.core.known import Unknown
 from nightcrew.core.model.issue import Comment
 from nightcrew.core.model.pull import Review, ReviewState
 from nightcrew.core.model.report import AuthorReport
-from nightcrew.core.model.run import Role
+from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.merging import latest_reviews
 from nightcrew.core.prompt_feedback import Feedback
 from nightcrew.engine.effect.means import Means
 
 
-async def collect_feedback(means: Means, task: Task) -> Feedback:
-    """As the observation sees it, read anew. Missing if a part of it cannot be read: a run that is not told all is not
-    started."""
+async def collect_feedback(means: Means, task: Task, runs: Sequence[Run]) -> Feedback:
+    """As the observation sees it, read anew; `runs` are those of the task. Missing if a part of it cannot be read: a run
+    that is not told all is not started."""
     if task.pull is None:
         return Feedback()
     key = task.key
@@ -35,7 +36,7 @@ async def collect_feedback(means: Means, task: Task) -> Feedback:
     return Feedback(
         reviews=(*_worth_telling(view.reviews.value), *(_worth_telling(view.bot_reviews) if bots else ())),
         remarks=tuple(one for one in remarks if one.id not in settled),
-        comments=await _comments(means, task, task.pull),
+        comments=await _comments(means, task, task.pull, since=_answered_at(runs)),
         settled=tuple(one for one in remarks if one.id in settled),
     )
 
@@ -59,10 +60,9 @@ def _worth_telling(reviews: tuple[Review, ...]) -> tuple[Review, ...]:
     )
 
 
-async def _comments(means: Means, task: Task, number: int) -> tuple[Comment, ...]:
+async def _comments(means: Means, task: Task, number: int, *, since: datetime | None) -> tuple[Comment, ...]:
     """Those of the conversation by people with write access since an author last answered."""
     issues, tracker = means.observer.issues_of(task.key.project), means.forge(task.key).tracker
-    since = await _answered_at(means, task)
     found = []
     for comment in await tracker.list_comments(task.key.project, number):
         is_new = since is None or comment.created_at > since
@@ -71,9 +71,8 @@ async def _comments(means: Means, task: Task, number: int) -> tuple[Comment, ...
     return tuple(found)
 
 
-async def _answered_at(means: Means, task: Task) -> datetime | None:
+def _answered_at(runs: Sequence[Run]) -> datetime | None:
     """When the last author that left a report began: what was said before stood in its prompt."""
-    runs = await means.ports.store.load_runs(task=task.key)
     told = [
         run for run in runs if run.role is Role.AUTHOR and run.outcome and isinstance(run.outcome.report, AuthorReport)
     ]

@@ -14,6 +14,7 @@ from nightcrew.forges.github import field as fields
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.field import Json, Unreadable, child, children, text
 from nightcrew.forges.github.graphql import Partial, ask_query, change_many
+from nightcrew.forges.github.seating import Seating
 from nightcrew.ports.board import Board, Column, SeenCard
 
 READ_AT_ONCE, CHANGE_AT_ONCE = 100, 20
@@ -56,14 +57,35 @@ mutation($field: ID!, $options: [ProjectV2SingleSelectFieldOptionInput!]!) {
 
 
 class GitHubBoards:
-    """Implements `nightcrew.ports.board.Boards` over one forge's API."""
+    """Implements `nightcrew.ports.board.Boards` over one forge's API, with one or several tokens."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, seating: Seating) -> None:
+        self._seating = seating
+        self._apis: dict[str, Api] = {}
+        """By board, with which token it is read and changed."""
 
-    async def fetch_board(self, place: BoardPlace, *, field: str) -> Board:
+    async def fetch_board(self, place: BoardPlace, *, project: str, field: str) -> Board:
+        own = await self._seating.seat(project)
+        refusals: list[Denied | Missing] = []
+        seen: tuple[Board, Api] | None = None
+        for seat in (own, *(seat for seat in self._seating.seats if seat is not own and not seat.is_refused)):
+            try:
+                board = await self._fetch_board(seat.api, place, field=field)
+            except (Denied, Missing) as error:
+                refusals.append(error)
+                continue
+            seen = seen or (board, seat.api)
+            if board.may_write:
+                seen = (board, seat.api)
+                break
+        if seen is None:
+            raise refusals[0]
+        self._apis[seen[0].id] = seen[1]
+        return seen[0]
+
+    async def _fetch_board(self, api: Api, place: BoardPlace, *, field: str) -> Board:
         variables = {"owner": place.owner, "number": place.number, "field": field}
-        answer = await ask_query(self._api, BOARD, variables)
+        answer = await ask_query(api, BOARD, variables)
         raw = child(child(answer.data, "repositoryOwner"), "projectV2")
         if not raw:
             _explain(answer)
@@ -73,10 +95,10 @@ class GitHubBoards:
         except Unreadable as error:
             raise Unavailable(f"the answer about the board {place} is not understood: {error}") from error
 
-    async def fetch_cards(self, items: Sequence[str], *, field: str) -> Mapping[str, SeenCard | None]:
+    async def fetch_cards(self, board: Board, items: Sequence[str], *, field: str) -> Mapping[str, SeenCard | None]:
         found: dict[str, SeenCard | None] = {}
         for ids in _parts(items, READ_AT_ONCE):
-            answer = await ask_query(self._api, CARDS, {"ids": list(ids), "field": field})
+            answer = await ask_query(self._apis[board.id], CARDS, {"ids": list(ids), "field": field})
             _allow_missing(answer)
             nodes = answer.data.get("nodes")
             if not isinstance(nodes, list) or len(nodes) != len(ids):
@@ -88,7 +110,7 @@ class GitHubBoards:
         after: str | None = None
         while True:
             variables = {"board": board.id, "field": field, "after": after}
-            page = child(child((await ask_query(self._api, VALUES, variables)).get(), "node"), "items")
+            page = child(child((await ask_query(self._apis[board.id], VALUES, variables)).get(), "node"), "items")
             if any(isinstance(one.get("fieldValueByName"), dict) for one in children(page, "nodes")):
                 return True
             info = child(page, "pageInfo")
@@ -99,12 +121,12 @@ class GitHubBoards:
     async def add_cards(self, board: Board, project: str, numbers: Sequence[int]) -> Mapping[int, str]:
         added: dict[int, str] = {}
         for some in _parts(numbers, CHANGE_AT_ONCE):
-            ids = await self._issue_ids(project, some)
+            ids = await self._issue_ids(self._apis[board.id], project, some)
             if not ids:
                 continue
             variables: dict[str, Any] = {"board": board.id}
             variables |= {f"c{at}": content for at, content in enumerate(ids.values())}
-            answer = await _change(self._api, render_adding(len(ids)), variables)
+            answer = await _change(self._apis[board.id], render_adding(len(ids)), variables)
             for at, number in enumerate(ids):
                 item = text(child(child(answer.data, f"a{at}"), "item"), "id")
                 if item:
@@ -113,11 +135,11 @@ class GitHubBoards:
                 answer.get()
         return added
 
-    async def _issue_ids(self, project: str, numbers: Sequence[int]) -> Mapping[int, str]:
+    async def _issue_ids(self, api: Api, project: str, numbers: Sequence[int]) -> Mapping[int, str]:
         owner, _, name = project.partition("/")
         variables: dict[str, Any] = {"owner": owner, "name": name}
         variables |= {f"n{at}": number for at, number in enumerate(numbers)}
-        answer = await ask_query(self._api, render_finding(len(numbers)), variables)
+        answer = await ask_query(api, render_finding(len(numbers)), variables)
         _allow_missing(answer)
         raw = child(answer.data, "repository")
         found = {number: text(child(raw, f"i{at}"), "id") for at, number in enumerate(numbers)}
@@ -129,7 +151,7 @@ class GitHubBoards:
             variables: dict[str, Any] = {"board": board.id, "field": board.field}
             for at, item in enumerate(items):
                 variables |= {f"i{at}": item, f"o{at}": moves[item]}
-            answer = await _change(self._api, render_moving(len(items)), variables)
+            answer = await _change(self._apis[board.id], render_moving(len(items)), variables)
             for at, item in enumerate(items):
                 if not child(answer.data, f"m{at}"):
                     failed[item] = _words_about(answer, f"m{at}")
@@ -137,11 +159,11 @@ class GitHubBoards:
 
     async def create_field(self, board: Board, name: str, *, columns: Sequence[str]) -> None:
         variables = {"board": board.id, "name": name, "options": _options(columns)}
-        (await _change(self._api, NEW_FIELD, variables)).get()
+        (await _change(self._apis[board.id], NEW_FIELD, variables)).get()
 
     async def set_columns(self, board: Board, *, columns: Sequence[str]) -> None:
         variables = {"field": board.field, "options": _options(columns)}
-        (await _change(self._api, NEW_OPTIONS, variables)).get()
+        (await _change(self._apis[board.id], NEW_OPTIONS, variables)).get()
 
 
 @lru_cache(maxsize=CHANGE_AT_ONCE)

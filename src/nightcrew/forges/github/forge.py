@@ -90,11 +90,12 @@ class GitHubForge:
             for one in tokens
         ]
         self._seating = Seating(settings.name, seats, store=store)
+        self._boards = GitHubBoards(self._seating)
 
     @property
     def boards(self) -> GitHubBoards:
         """The boards of this server."""
-        return GitHubBoards(self._seating.seats[0].api)
+        return self._boards
 
     def __repr__(self) -> str:
         tokens = ", ".join(repr(seat.token) for seat in self._seating.seats)
