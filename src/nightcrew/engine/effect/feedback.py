@@ -17,8 +17,8 @@ from nightcrew.engine.effect.means import Means
 
 
 async def collect_feedback(means: Means, task: Task, runs: Sequence[Run]) -> Feedback:
-    """As the observation sees it, read anew; `runs` are those of the task. Missing if a part of it cannot be read: a run
-    that is not told all is not started."""
+    """As the observation sees it, read anew; `runs` are those of the task. Missing if a part of it cannot be read: a
+    run that is not told all is not started."""
     if task.pull is None:
         return Feedback()
     key = task.key
