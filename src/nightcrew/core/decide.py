@@ -197,9 +197,7 @@ def decide_task(world: World, project: ProjectWorld, view: TaskView, allowance: 
         rest = follow_live(world, view, wanted=isinstance(view.claim, Unknown))
         return Stage(wait=taken) if rest is None else (Stage(wait=rest) if isinstance(rest, Wait) else act_on(rest))
     issue = view.issue
-    hand = None
-    if isinstance(issue, Known):
-        hand = follow_hand(view, issue.value, now=world.now, interval_s=world.settings.interval_s)
+    hand = None if isinstance(issue, Unknown) else follow_hand(view, issue.value)
     if isinstance(issue, Known) and issue.value is not None and (hand is None or not hand.actions):
         asked = follow_command(world, view, issue.value)
         if isinstance(asked, AnswerCommand):

@@ -210,7 +210,11 @@ class Observer:
         self._probes.begin(self._projects, records.tasks.values(), group, wake)
         await self._look(group, records, wake)
         now = self._ports.clock.now()
-        projects = {slug: project_world(memory, records, live, now=now) for slug, memory in self._projects.items()}
+        interval_s = self._settings.interval_s
+        projects = {
+            slug: project_world(memory, records, live, now=now, interval_s=interval_s)
+            for slug, memory in self._projects.items()
+        }
         free, was_full, least_mb = self._ports.free_bytes(), self._was_full, self._settings.upkeep.least_free_mb
         self._was_full = is_full(free, least_mb=least_mb, was_full=was_full)
         projects |= removed_projects(records, live, settings_of=self.project_settings, configured=self._projects)

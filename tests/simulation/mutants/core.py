@@ -52,23 +52,23 @@ def _gone_if_unknown(old: Function) -> Function:
 
 
 def _first_label_of_a_move(old: Function) -> Function:
-    def follow(view: Any, issue: Any, **when: Any) -> Any:
-        return old(replace(view, task=replace(view.task, moving_to=None)), issue, **when)
+    def follow(view: Any, issue: Any) -> Any:
+        return old(replace(view, task=replace(view.task, moving_to=None)), issue)
 
     return follow
 
 
 def _never_settled(old: Function) -> Function:
-    def follow(view: Any, issue: Any, **when: Any) -> Any:
+    def follow(view: Any, issue: Any) -> Any:
         moving = issue is not None and issue.is_open and view.task.moving_to is not None
-        return None if moving else old(view, issue, **when)
+        return None if moving else old(view, issue)
 
     return follow
 
 
 def _closed_is_open(old: Function) -> Function:
-    def follow(view: Any, issue: Any, **when: Any) -> Any:
-        return old(view, issue if issue is None else replace(issue, is_open=True), **when)
+    def follow(view: Any, issue: Any) -> Any:
+        return old(view, issue if issue is None else replace(issue, is_open=True))
 
     return follow
 

@@ -41,8 +41,8 @@ class TaskView:
     it may start or waits for one of them. `internal` is set where no issue stands for the task; `issue` is then made of
     the store. `reruns` are the checks that ran again. `parent` is the pull request that its own stands on, Known(None)
     where it stands on none.
-    `builds` are those of the merge queue that it was in and that have ended, oldest first. `late_label_at` is when the
-    newest change of its labels was given up whose answer was lost, None if there is none."""
+    `builds` are those of the merge queue that it was in and that have ended, oldest first. `labels_may_change`
+    is whether a change of its labels whose answer was lost may still land."""
 
     task: Task
     issue: Observed[Issue | None]
@@ -67,7 +67,7 @@ class TaskView:
     """What people said to its agent, as far as it is not settled, oldest first."""
     last_saying: Saying | None = None
     """The newest that is settled."""
-    late_label_at: datetime | None = None
+    labels_may_change: bool = False
 
     def runs_of(self, role: Role) -> tuple[Run, ...]:
         """All runs of a role, oldest first."""

@@ -22,13 +22,11 @@ LATE_LOOKS = 2
 """For how many looks (times the interval) a change of labels whose answer was lost may still land."""
 
 
-def follow_hand(view: TaskView, issue: Issue | None, *, now: datetime, interval_s: float) -> Stage | None:
+def follow_hand(view: TaskView, issue: Issue | None) -> Stage | None:
     """The step that the issue itself asks for; None if it is open and its labels are as recorded."""
     task = view.task
     is_right = issue is not None and parse_status_labels(issue.labels) == (task.status,)
-    waits = (
-        task.moving_to is not None and is_right and may_land_late(view.late_label_at, now=now, interval_s=interval_s)
-    )
+    waits = task.moving_to is not None and is_right and view.labels_may_change
     if issue is None:
         if task.status is Status.DONE and task.moving_to is None:
             return Stage()

@@ -15,6 +15,7 @@ from nightcrew.core.model.run import RunView
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import Completion, ProjectWorld, TaskView
 from nightcrew.core.reason import Wait
+from nightcrew.core.step.hand import may_land_late
 from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.job import job_views
@@ -24,7 +25,12 @@ from nightcrew.engine.view.sight import TaskSight
 
 
 def project_world(
-    memory: ProjectMemory, records: Records, live: Mapping[TaskKey, tuple[RunView, ...]], *, now: datetime
+    memory: ProjectMemory,
+    records: Records,
+    live: Mapping[TaskKey, tuple[RunView, ...]],
+    *,
+    now: datetime,
+    interval_s: float,
 ) -> ProjectWorld:
     """A project as it was last seen, with what the store says of its tasks, and what runs now."""
     slug, settings = memory.configured.slug, memory.settings
@@ -61,7 +67,7 @@ def project_world(
                 builds=records.builds.get(key, ()),
                 sayings=open_sayings(records, key),
                 last_saying=last_saying(records, key),
-                late_label_at=records.late_labels.get(key),
+                labels_may_change=may_land_late(records.late_labels.get(key), now=now, interval_s=interval_s),
             )
         )
     memory.board_problems = board_problems(settings, records)
