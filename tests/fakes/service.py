@@ -42,6 +42,7 @@ from nightcrew.ports.service import (
     TaskSummary,
     Word,
 )
+from nightcrew.ports.skill_service import SkillReport
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HEAD = Sha("ab" * 20)
@@ -109,6 +110,7 @@ class FakeService:
         self.memories: list[Memory] = []
         self.said: list[Saying] = []
         self.flakes: list[Flake] = []
+        self.skills = SkillReport()
         self.tokens: tuple[TokenStanding, ...] = ()
         self.problems: tuple[str, ...] = ()
         self.config: Mapping[str, object] = {}
@@ -234,6 +236,12 @@ class FakeService:
         self.internals[key] = InternalTask(key, kind, f"mark{number}", body, pins)
         self.record("task.added", f"{kind.value} with {pins.labels}", task=key)
         return Answer(True, f"{key} is there", {"task": str(key)})
+
+    async def list_skills(self, *, project: str | None = None) -> SkillReport:
+        if project is not None:
+            self._project(project)
+        found = tuple(entry for entry in self.skills.entries if project in {None, entry.project})
+        return replace(self.skills, entries=found)
 
     async def publish_task(self, key: TaskKey) -> Answer:
         self._change(key)

@@ -86,9 +86,13 @@ class Stage:
 
     # What the agents will do
 
-    def play(self, title: str, attempts: Sequence[Json], reviews: Sequence[Json] = (APPROVE,)) -> None:
-        """The part of the playbook for the issue of that title: what the n-th author and the n-th reviewer do."""
-        self._issues[title] = {"in_order": True, "attempts": list(attempts), "review": {"in_order": list(reviews)}}
+    def play(
+        self, title: str, attempts: Sequence[Json], reviews: Sequence[Json] = (APPROVE,), *, route: Json | None = None
+    ) -> None:
+        """The part of the playbook for the issue of that title: what the n-th author and the n-th reviewer do, and what
+        a router says."""
+        part = {"in_order": True, "attempts": list(attempts), "review": {"in_order": list(reviews)}}
+        self._issues[title] = {**part, "route": route or {}}
         book = {"pause_s": 0, "starts": str(self.folder / "starts.log"), "issues": self._issues}
         draft = self.playbook.with_suffix(".tmp")
         draft.write_text(json.dumps(book), encoding="utf-8")

@@ -12,7 +12,7 @@ and `answer` (what a report found out).
 
 A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
 is; `"review": {"in_order": [step, …]}` gives in the n-th run the n-th answer: `decision`, `summary`, and what is said
-above of `gate` and `exit`.
+above of `gate` and `exit`. A router answers with what `route` has over a medium complexity.
 """
 
 import json
@@ -43,6 +43,9 @@ def main() -> int:
         return 0
     say("say", f"{job['agent']} ({job['role']}) takes: {title[1]}")
     pause(playbook)
+    if job["role"] == "router":
+        report(job, {"complexity": "medium", "agent": "", "why": "as written", **part.get("route", {})})
+        return 0
     if job["role"] == "author":
         return write(job, part, prompt, playbook)
     return review(job, part, playbook)

@@ -23,6 +23,7 @@ from nightcrew.api import (
     revert,
     run,
     service_status,
+    skill,
     task,
 )
 from nightcrew.api.access import SameSite
@@ -50,7 +51,7 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.pace = pace
     app.state.closing = asyncio.Event()
     told = (event, cooldown, failure, flaky, memory, notice)
-    for room in (service_status, doctor, project, task, job, report, pull, revert, run, *told, board, config):
+    for room in (service_status, doctor, project, task, job, skill, report, pull, revert, run, *told, board, config):
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

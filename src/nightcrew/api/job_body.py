@@ -51,6 +51,7 @@ class JobDetailBody(_Body):
     agent: str
     model: str
     complexity: str
+    skills: list[str]
     runs: list[JobRunBody]
     output: str = Field(description="the end of what its command printed last")
 

@@ -38,6 +38,7 @@ def render_job_detail(detail: JobDetail) -> Json:
         "run": list(job.run),
         "timeout_s": job.timeout_s,
         **asdict(job.pins),
+        "skills": list(job.pins.skills),
         "runs": [render_job_run(run) for run in detail.runs],
         "output": detail.output,
     }

@@ -101,6 +101,7 @@ def _internal(internal: InternalTask) -> Json:
         "result": internal.result,
         "issue": internal.issue,
         **asdict(internal.pins),
+        "skills": list(internal.pins.skills),
     }
 
 
@@ -259,6 +260,7 @@ def _route(route: Route | None) -> Json | None:
         "complexity": route.complexity.value,
         "source": route.source.value,
         "why": route.why,
+        "skills": list(route.skills),
     }
 
 

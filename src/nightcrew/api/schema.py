@@ -2,7 +2,7 @@
 apart from the core's model, so that the core may change without the API changing; `render` makes values of these
 shapes."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,7 @@ class RouteBody(Body):
     complexity: Literal["simple", "medium", "complex"]
     source: str
     why: str
+    skills: list[str] = Field(description="those that the router chose, besides what is required")
 
 
 class TaskBody(Body):
@@ -126,6 +127,7 @@ class InternalBody(Body):
     agent: str
     model: str
     complexity: str
+    skills: list[str]
 
 
 class TaskDetailBody(Body):
@@ -171,6 +173,9 @@ class NewInternalTaskBody(Body):
     agent: str = Field(default="", max_length=100, description="empty: the router's choice")
     model: str = Field(default="", max_length=200)
     complexity: Literal["", "simple", "medium", "complex"] = ""
+    skills: list[Annotated[str, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]] = Field(
+        default=[], max_length=20, description="what its author has to have, by name"
+    )
 
 
 class BlockRequestBody(Body):

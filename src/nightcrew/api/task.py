@@ -62,7 +62,7 @@ async def add_task(service: Port, new: schema.NewTaskBody) -> Json:
 @router.post("/internal", response_model=schema.AnswerBody, responses=_DONE)
 async def add_internal_task(service: Port, new: schema.NewInternalTaskBody) -> Json:
     """Record a task that no issue stands for. `data` has `task`."""
-    pins = Pins(new.agent, new.model, new.complexity)
+    pins = Pins(new.agent, new.model, new.complexity, tuple(dict.fromkeys(new.skills)))
     kind = TaskKind(new.kind)
     answer = await service.add_internal_task(new.project, title=new.title, body=new.body, kind=kind, pins=pins)
     return render_answer(answer)

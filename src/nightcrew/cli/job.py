@@ -125,6 +125,7 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("next", "; ".join(render_when(at, now) for at in job["next_at"]) or "never: it is off"),
         ("held", job["held"]),
         ("chosen", pins),
+        ("skills", ", ".join(detail["skills"])),
         ("from", job["path"] or "config.yml"),
     ]
     return [(name, str(value)) for name, value in facts if value]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nightcrew.api import job_render, render, run_render
 from nightcrew.api.board_render import render_boards
+from nightcrew.api.skill_render import render_skill_detail, render_skills
 from nightcrew.api.status_render import render_status
 from nightcrew.cli.client import Json
 from nightcrew.cli.reader import Reader
@@ -48,6 +49,18 @@ class OfflineReader(Reader):
     def get_job(self, project: str, name: str, *, limit: int) -> Json:
         async def ask(service: Service) -> Json:
             return job_render.render_job_detail(await service.get_job(project, name, limit=limit))
+
+        return self._ask(ask)
+
+    def list_skills(self, *, project: str | None) -> Json:
+        async def ask(service: Service) -> Json:
+            return render_skills(await service.list_skills(project=project))
+
+        return self._ask(ask)
+
+    def get_skill(self, project: str, name: str) -> Json:
+        async def ask(service: Service) -> Json:
+            return render_skill_detail(await service.list_skills(project=project), name)
 
         return self._ask(ask)
 

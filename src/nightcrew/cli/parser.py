@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "failures": ("failures", "show failures that no pattern knows"),
     "flaky": ("flaky", "show checks and tests that passed when they were run again"),
     "memory": ("memory", "search what runs learned"),
+    "skill": ("skill", "show the skills that runs are given"),
     "notice": ("notice", "show what you were or are to be told"),
     "notify": ("notify", "test whether who is told can be"),
     "project": ("project", "add, list and remove projects"),

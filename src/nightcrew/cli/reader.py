@@ -69,6 +69,12 @@ class Reader(ABC):
     def get_job(self, project: str, name: str, *, limit: int) -> Json: ...
 
     @abstractmethod
+    def list_skills(self, *, project: str | None) -> Json: ...
+
+    @abstractmethod
+    def get_skill(self, project: str, name: str) -> Json: ...
+
+    @abstractmethod
     def search_memory(self, text: str, *, project: str | None, limit: int) -> list[Json]: ...
 
 
@@ -138,6 +144,12 @@ class LiveReader(Reader):
 
     def get_job(self, project: str, name: str, *, limit: int) -> Json:
         return self._client.get(f"/jobs/{project}/{name}", {"limit": limit})
+
+    def list_skills(self, *, project: str | None) -> Json:
+        return self._client.get("/skills", {"project": project})
+
+    def get_skill(self, project: str, name: str) -> Json:
+        return self._client.get(f"/skills/{project}/{name}")
 
 
 def task_path(task: str, verb: str = "") -> str:

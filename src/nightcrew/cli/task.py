@@ -41,6 +41,9 @@ def build(parser: argparse.ArgumentParser) -> None:
     adding.add_argument("--agent", metavar="NAME", default="", help="who is to do it; needs --internal")
     adding.add_argument("--model", metavar="NAME", default="", help="with which model; needs --internal")
     adding.add_argument("--complexity", choices=COMPLEXITIES, default="", help="how hard it is; needs --internal")
+    adding.add_argument(
+        "--skill", metavar="SKILL", action="append", default=[], help="what its author has to have; needs --internal"
+    )
     blocking = _task(group.add("block", "keep a task from going on", block_task))
     blocking.add_argument("--why", metavar="TEXT", required=True, help="the reason, for whoever reads the issue")
     commenting = _task(group.add("comment", "write a comment on the issue, as to answer a question", comment_task))
@@ -95,7 +98,7 @@ def add_task(context: Context, options: argparse.Namespace) -> int:
     body = sys.stdin.read() if options.body == "-" else options.body or ""
     project = options.project or _only_project(context)
     new = {"project": project, "title": options.title, "body": body}
-    pins = {"agent": options.agent, "model": options.model, "complexity": options.complexity}
+    pins = {"agent": options.agent, "model": options.model, "complexity": options.complexity, "skills": options.skill}
     if options.internal:
         if options.label:
             raise CliError("an internal task has no labels", hint="choose with --agent and the like", code=USAGE)

@@ -83,6 +83,7 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("blocked", f"{block['words']} [{block['code']}]" if block else ""),
         ("answer", "comment on the issue" if block.get("answerable") else ""),
         ("agent", f"{route['agent']}{model}, {route['complexity']}: {route['why']}" if route else ""),
+        ("skills", ", ".join(route.get("skills", ()))),
         ("attempts", f"{task['attempts']}, reviews that asked for changes: {task['cycles']}"),
         ("used", _spent(detail)),
         ("tried", ", ".join(task["tried"])),

@@ -13,6 +13,7 @@ from nightcrew.config.notice import build_notices
 from nightcrew.config.project import ProjectEntry
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
+from nightcrew.config.skill import build_skills
 from nightcrew.config.upkeep import build_upkeep
 from nightcrew.core.model.forge import (
     AppSettings,
@@ -136,6 +137,7 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         setup=tuple(SetupCommand(step.command, step.timeout) for step in keys.setup),
         jobs=build_jobs(keys.jobs),
         repository_jobs=keys.repository_jobs,
+        skills=build_skills(keys.skills, expand=expand),
         copy_files=keys.copy_files,
         source=expand(keys.source) if keys.source else "",
         sandbox_read=tuple(expand(path) for path in keys.sandbox_read),

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ValidationError, model_validator
 from nightcrew.config.document import parse_document
 from nightcrew.config.problem import render_problems
 from nightcrew.config.section import Section
+from nightcrew.config.skill import SkillNames
 from nightcrew.config.value import (
     AgentName,
     Command,
@@ -91,6 +92,7 @@ class JobKeys(Section):
     agent: AgentName | None = key("Who is to do it; empty: the router's choice.", None)
     model: ModelName | None = key("With which model.", None)
     complexity: Literal["simple", "medium", "complex"] | None = key("How hard it is.", None)
+    skills: SkillNames = key("Skills that its author has to have.", ())
     run: Command | None = key("A command to run instead, in a checkout of the base branch. No shell reads it.", None)
     timeout: Duration = key("Time limit of the command.", _JOB.timeout_s, ge=1, le=6 * 3600)
     builtin: Literal["daily-review"] | None = key("A job that is built in: the report of the last day.", None)
@@ -131,7 +133,7 @@ def _build(name: str, keys: JobKeys, *, path: str = "") -> JobSettings:
         prompt=keys.prompt,
         kind=TaskKind(keys.kind),
         external=keys.external,
-        pins=Pins(keys.agent or "", keys.model or "", keys.complexity or ""),
+        pins=Pins(keys.agent or "", keys.model or "", keys.complexity or "", keys.skills),
         run=keys.run or (),
         timeout_s=keys.timeout,
         review=DailyReview(keys.comment, keys.issues) if keys.builtin else None,
@@ -215,6 +217,7 @@ def render_jobs(
                 "agent": job.pins.agent or None,
                 "model": job.pins.model or None,
                 "complexity": job.pins.complexity or None,
+                "skills": list(job.pins.skills),
                 "run": list(job.run) or None,
                 "timeout": duration(job.timeout_s),
                 "builtin": "daily-review" if job.review is not None else None,

@@ -8,6 +8,7 @@ from nightcrew.config.board import BoardKeys
 from nightcrew.config.job import JobKeys, JobName
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
+from nightcrew.config.skill import SkillKeys
 from nightcrew.config.value import (
     Address,
     Amount,
@@ -157,6 +158,7 @@ class PromptKeys(Section):
     checks: Count = key("Output of failed checks.", _PROMPT.checks, **_CHARACTERS)
     attempts: Count = key("What earlier attempts did.", _PROMPT.attempts, **_CHARACTERS)
     memory: Count = key("What runs on other issues learned.", _PROMPT.memory, **_CHARACTERS)
+    skills: Count = key("Skills; what does not fit is in the run's copy of them.", _PROMPT.skills, **_CHARACTERS)
 
 
 class BudgetKeys(Section):
@@ -241,6 +243,7 @@ class ProjectKeys(Section):
         "Which jobs the repository may bring along in `.nightcrew/jobs`: `off`, `tasks`, or `all`, with commands.",
         _PROJECT.repository_jobs,
     )
+    skills: SkillKeys = key("Folders of instructions that runs are given.", SkillKeys())
     copy_files: InsidePaths = key("Files copied from `source` into each fresh workspace, such as `.env`.", ())
     sandbox_read: Folders = key(
         "Files and folders that setup commands, checks and agents may read in their sandbox, besides; no secrets.",

@@ -12,6 +12,7 @@ from nightcrew.config.notice import render_notices
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.secret import MASK, is_reference, looks_secret
 from nightcrew.config.section import Section
+from nightcrew.config.skill import render_skills
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.forge import ForgeSettings
@@ -191,7 +192,11 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
         "prompt": {
             part: getattr(project.prompt, part)
-            for part in ("issue", "comments", "documents", "tree", "findings", "checks", "attempts", "memory")
+            for part in (
+                *("issue", "comments", "documents", "tree", "findings", "checks", "attempts"),
+                "memory",
+                "skills",
+            )
         },
         "checks": [
             {"name": check.name, "command": list(check.argv), "timeout": render_duration(check.timeout_s)}
@@ -200,6 +205,7 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "setup": [{"command": list(step.argv), "timeout": render_duration(step.timeout_s)} for step in project.setup],
         "jobs": dict(render_jobs(project.jobs, duration=render_duration)),
         "repository_jobs": project.repository_jobs.value,
+        "skills": render_skills(project.skills),
         "copy_files": list(project.copy_files),
         "agent_settings": project.agent_settings,
         "scan_allow": list(project.scan_allow),

@@ -38,6 +38,7 @@ FINDING_LIMIT = 100
 """Findings of a review that are kept."""
 
 _PATH_LIMIT = 500
+_NAME_LIMIT, _MOST_NAMES = 100, 20
 _READ_LIMIT = 400_000
 _WORK_LIMIT = 100_000_000
 _LINE_LIMIT = 10_000_000
@@ -203,7 +204,16 @@ def _read_router(value: Mapping[str, Any]) -> RouterReport:
     complexity = next((known for known in Complexity if known.value == word), None)
     if complexity is None:
         raise _ShapeError(f'"complexity" is {clean_text(word, limit=80)!r}, not "simple", "medium" or "complex"')
-    return RouterReport(complexity, agent=_optional(value, "agent").strip(), why=_optional(value, "why"))
+    named = value.get("skills")
+    # What is no list of names is not worth losing a judgement for.
+    texts = [name for name in named if isinstance(name, str)] if isinstance(named, list | tuple) else []
+    skills = tuple(clean_text(name, limit=_NAME_LIMIT).strip() for name in texts[:_MOST_NAMES])
+    return RouterReport(
+        complexity,
+        agent=_optional(value, "agent").strip(),
+        why=_optional(value, "why"),
+        skills=tuple(name for name in skills if name),
+    )
 
 
 def _word(value: Mapping[str, Any], *keys: str) -> str:
@@ -256,7 +266,7 @@ _EXAMPLES: Mapping[Role, Mapping[str, Any]] = {
         "summary": "<your judgement, in one paragraph>",
         "findings": [{"path": "src/example.py", "line": 12, "text": "<what is wrong here and what to do>"}],
     },
-    Role.ROUTER: {"complexity": "medium", "agent": "", "why": "<one sentence>"},
+    Role.ROUTER: {"complexity": "medium", "agent": "", "why": "<one sentence>", "skills": []},
 }
 
 _RULES: Mapping[Role, str] = {
@@ -273,7 +283,8 @@ _RULES: Mapping[Role, str] = {
     ),
     Role.ROUTER: (
         '"complexity" is exactly one of: "simple", "medium", "complex". "agent" is the name of the agent you would '
-        "give it to, or empty. Change nothing, and look at nothing but this text."
+        'give it to, or empty. "skills" are the names of those of the listed skills that the work needs, at most five; '
+        "often none. Change nothing, and look at nothing but this text."
     ),
 }
 
@@ -300,7 +311,7 @@ def report_schema(role: Role) -> dict[str, Any]:
         return _object(outcome=outcome, **dict.fromkeys(("summary", "why", "tested", "question", "learned"), text))
     if role is Role.ROUTER:
         complexity = {"type": "string", "enum": [known.value for known in Complexity]}
-        return _object(complexity=complexity, agent=text, why=text)
+        return _object(complexity=complexity, agent=text, why=text, skills={"type": "array", "items": text})
     finding = _object(path=text, line={"type": ["integer", "null"]}, text=text)
     decision = {"type": "string", "enum": [known.value for known in Decision]}
     return _object(decision=decision, summary=text, findings={"type": "array", "items": finding})

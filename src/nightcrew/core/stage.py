@@ -10,10 +10,12 @@ from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.build import Head
 from nightcrew.core.model.issue import Issue
+from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import ProjectWorld, TaskView, World
 from nightcrew.core.policy.eligible import Slots
+from nightcrew.core.policy.equipping import why_unequipped
 from nightcrew.core.policy.filling import is_full
 from nightcrew.core.reason import Wait
 
@@ -100,6 +102,11 @@ class Case:
     def held_up(self) -> Wait | None:
         """Why no new task starts: it is paused, or what the forge still allows is kept for those at work."""
         return self.paused or (self.project.short if self.task.pull is None else None)
+
+    @property
+    def unequipped(self) -> Wait | None:
+        """What its author has to wait for, as it would lack a skill."""
+        return why_unequipped(self.settings.skills, self.project.skills, Role.AUTHOR, self.issue.labels)
 
     @property
     def unvouched(self) -> Wait | None:

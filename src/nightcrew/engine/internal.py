@@ -10,6 +10,7 @@ from nightcrew.core.ids import INTERNAL_FROM, TaskKey
 from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.issue import Comment, Issue, Permission
+from nightcrew.core.model.pin import is_pin
 from nightcrew.ports.store import Store
 from nightcrew.ports.tracker import LabelSpec, Tracker
 
@@ -59,14 +60,11 @@ class InternalTracker:
             await self._pin(TaskKey(project, number), name, is_on=False)
 
     async def _pin(self, key: TaskKey, label: str, *, is_on: bool) -> None:
-        kind, _, value = label.partition(":")
-        if kind not in ("agent", "model", "complexity"):
+        if not is_pin(label):
             return
 
         def change(stored: InternalTask) -> InternalTask:
-            if not is_on and getattr(stored.pins, kind) != value:
-                return stored  # another was chosen by now
-            return replace(stored, pins=replace(stored.pins, **{kind: value if is_on else ""}))
+            return replace(stored, pins=stored.pins.with_label(label) if is_on else stored.pins.without_label(label))
 
         await self._store.change_internal(key, change)
 

@@ -15,6 +15,7 @@ from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.settings import ProjectSettings, Settings
+from nightcrew.core.model.skill import SkillCatalog
 from nightcrew.core.model.world import World
 from nightcrew.core.policy.filling import is_full
 from nightcrew.core.reason import Wait
@@ -36,6 +37,7 @@ from nightcrew.engine.view.record import LAST_AGENT, PAUSED, Records, RecordView
 from nightcrew.engine.view.removed import removed_projects
 from nightcrew.engine.view.run import RunWatch
 from nightcrew.engine.view.sight import is_over
+from nightcrew.engine.view.skill import SkillView
 from nightcrew.engine.view.world import project_world
 from nightcrew.ports.tracker import Tracker
 
@@ -60,6 +62,7 @@ class Observer:
         self._projects = {slug: self._memory(slug) for slug in settings.projects}
         self._left: dict[str, ProjectMemory] = {}
         self._probes = Probes(ports, settings)
+        self._skills = SkillView(ports.skills, ports.clock, ports.home)
         self._first = FirstLooks()
         self._dirty: set[TaskKey] = set()
         self._programs: tuple[float, Mapping[str, Observed[bool]]] | None = None
@@ -70,6 +73,7 @@ class Observer:
         nothing is decided about it before; one that is gone is kept for the actions that still know it."""
         before, self._ports, self._settings = self._settings, ports, settings
         self._probes = Probes(ports, settings)
+        self._skills.adopt(ports.skills)
         for slug in before.projects.keys() - settings.projects.keys():
             self._left[slug] = self._forget(slug)
         for slug, project in settings.projects.items():
@@ -157,11 +161,20 @@ class Observer:
 
     def problems(self) -> tuple[str, ...]:
         """What could not be read at the last look, what access is lacking, what is wrong with a repository's own
-        settings, and which issues are left alone since who asked for them cannot be told, by project; then what is
-        wrong with a token, or runs short."""
-        found = [f"{slug}: {words}" for slug, memory in self._projects.items() for words in memory.problems()]
+        settings and skills, and which issues are left alone since who asked for them cannot be told, by project; then
+        what is wrong with skills of all, and with a token, or runs short."""
+        shared = self._skills.problems()
+        found = [
+            f"{slug}: {words}"
+            for slug, memory in self._projects.items()
+            for words in (*memory.problems(), *(one for one in memory.skills.problems if one not in shared))
+        ]
         short = [f"{one.forge}, {one.source}: {one.words}" for one in self.standings() if one.words]
-        return (*found, *short)
+        return (*found, *(f"skills: {words}" for words in shared), *short)
+
+    def skills_of(self, slug: str) -> SkillCatalog:
+        """What the project had at the last look."""
+        return self._get(slug).skills
 
     def forget_repository(self, slug: str) -> None:
         """What is known of a repository's own settings was found to be out of date."""
@@ -209,6 +222,7 @@ class Observer:
         )
         self._probes.begin(self._projects, records.tasks.values(), group, wake)
         await self._look(group, records, wake)
+        await self._skills.look(self._projects, group, wake)
         now = self._ports.clock.now()
         interval_s = self._settings.interval_s
         projects = {

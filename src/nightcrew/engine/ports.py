@@ -20,6 +20,7 @@ from nightcrew.ports.ids import Ids
 from nightcrew.ports.quota import Quota, Unlimited
 from nightcrew.ports.runtime import Runtime
 from nightcrew.ports.scm import Scm
+from nightcrew.ports.skill import NoSkills, SkillLibrary
 from nightcrew.ports.store import Store
 from nightcrew.ports.tracker import Tracker
 from nightcrew.ports.workspace import Workspace
@@ -71,7 +72,7 @@ class Ports:
     `find_sandbox` tells whether a kind of sandbox works here. `list_models` asks an agent's CLI, with its own
     variables, for the names of its models (PortError if that fails; none if it cannot say). `free_bytes` is the
     room on the disk of the home, None if it cannot be told; `tracer` is where spans go. `claims` is where tasks are
-    claimed, None where that cannot be done; `machine` is who claims."""
+    claimed, None where that cannot be done; `machine` is who claims; `skills` is where skills are."""
 
     store: Store
     clock: Clock
@@ -95,6 +96,7 @@ class Ports:
     tracer: Tracer = field(default_factory=NoTracer)
     claims: Claims | None = None
     machine: Machine = Machine("", "")
+    skills: SkillLibrary = field(default_factory=NoSkills)
 
     def forge_of(self, settings: Settings, project: str) -> Forge:
         """The forge of a project."""

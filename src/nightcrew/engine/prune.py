@@ -23,7 +23,7 @@ LOOK_EVERY_S = 600.0
 LARGEST_OUTPUT = 10_000_000
 """Bytes of what a service manager keeps of our output (launchd.log) before it is emptied."""
 ALL = 1_000_000_000
-USED = ("runs", "worktrees", "repos", "forge", "logs")
+USED = ("runs", "worktrees", "repos", "skill-repositories", "forge", "logs")
 
 
 @dataclass(frozen=True, slots=True)

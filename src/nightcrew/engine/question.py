@@ -20,9 +20,11 @@ from nightcrew.engine.job import JobReader
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.measure import check_health, take_measures
 from nightcrew.engine.reading import Reader
+from nightcrew.engine.skill import report_skills
 from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import Answer, BoardStatus, LogPiece, RunDetail, ServiceStatus, TaskDetail, TaskSummary
+from nightcrew.ports.skill_service import SkillReport
 
 
 class Questions:
@@ -107,6 +109,11 @@ class Questions:
 
     async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
         return await self._jobs.render_report(days=days, project=project)
+
+    async def list_skills(self, *, project: str | None = None) -> SkillReport:
+        observer, projects = self._means.observer, self._projects()
+        known = {slug: (settings.skills, observer.skills_of(slug)) for slug, settings in projects.items()}
+        return report_skills(known, project=project)
 
     async def attach_argv(self, key: TaskKey) -> Sequence[str]:
         runs = await self._means.ports.store.load_runs(task=key, open_only=True)

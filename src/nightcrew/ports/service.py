@@ -26,6 +26,7 @@ from nightcrew.core.reason import Wait
 from nightcrew.ports.answer import Answer
 from nightcrew.ports.job_service import JobService
 from nightcrew.ports.measure import Health, Measure
+from nightcrew.ports.skill_service import SkillService
 
 __all__ = [
     "AgentStatus",
@@ -181,7 +182,7 @@ class Word:
     name: str = ""
 
 
-class Service(JobService, Protocol):
+class Service(JobService, SkillService, Protocol):
     """Errors: Missing (no such task, run, project), Conflict (not possible now, and why), Invalid (bad argument),
     Unavailable (the service is not running, for commands that change something)."""
 

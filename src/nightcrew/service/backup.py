@@ -97,7 +97,7 @@ def _without_side(path: Path) -> Path:
 
 
 def _is_object(name: str) -> bool:
-    return name.startswith(("repos/", "forge/")) and "objects" in PurePosixPath(name).parts
+    return name.startswith(("repos/", "forge/", "skill-repositories/")) and "objects" in PurePosixPath(name).parts
 
 
 def _add(archive: tarfile.TarFile, path: Path, name: str) -> bool:

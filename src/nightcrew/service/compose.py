@@ -19,6 +19,7 @@ from nightcrew.config.layer import parse_project_file
 from nightcrew.config.load import Configuration
 from nightcrew.config.render import render_settings
 from nightcrew.config.secret import is_reference, looks_secret, resolve_secret
+from nightcrew.config.skill_file import parse_skill
 from nightcrew.config.spelling import find_spelling, hold_spelling
 from nightcrew.core.errors import ConfigError
 from nightcrew.core.known import Known
@@ -56,6 +57,7 @@ from nightcrew.service.webhook import WebhookPart, read_secret
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
 from nightcrew.workspaces.claim import GitClaims
+from nightcrew.workspaces.skill import GitSkills
 from nightcrew.workspaces.worktree import GitWorkspaces
 
 
@@ -114,6 +116,7 @@ async def composed(
             # A dry run takes nothing from the home that it is a copy of.
             claims=GitClaims(home.root, clock) if outside_of is None else None,
             machine=ensure_machine(home),
+            skills=GitSkills(home.root, parse_skill),
             forges=connections.forges,
             agents=agents,
             home=home.root,

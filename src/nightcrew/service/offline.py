@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from nightcrew.config.home import Home
 from nightcrew.config.render import render_settings
+from nightcrew.config.skill_file import parse_skill
 from nightcrew.config.spelling import hold_spelling
 from nightcrew.core.errors import Missing, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
@@ -24,6 +25,8 @@ from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.job import JobReader
 from nightcrew.engine.reading import Reader, Show, Sight
+from nightcrew.engine.skill import report_skills
+from nightcrew.engine.view.skill import load_catalog, places_of
 from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import (
@@ -37,6 +40,7 @@ from nightcrew.ports.service import (
     TaskSummary,
     Word,
 )
+from nightcrew.ports.skill_service import SkillReport
 from nightcrew.secret import Vault
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import load_spellings
@@ -46,6 +50,7 @@ from nightcrew.service.show import render_output
 from nightcrew.service.url import task_url
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
+from nightcrew.workspaces.skill import GitSkills
 
 
 @asynccontextmanager
@@ -176,6 +181,13 @@ class OfflineService:
 
     async def render_report(self, *, days: int = 1, project: str | None = None) -> str:
         return await self._jobs.render_report(days=days, project=project)
+
+    async def list_skills(self, *, project: str | None = None) -> SkillReport:
+        library, home, known = GitSkills(self._place.root, parse_skill), self._place.root, {}
+        for slug, settings in self._settings.projects.items():
+            places = places_of(settings.skills, home=home, project=slug, base_sha=None)
+            known[slug] = (settings.skills, await load_catalog(library, places))
+        return report_skills(known, project=project)
 
     async def run_job(self, project: str, name: str) -> Answer:
         _refuse(f"{name} of {project} cannot be started")

@@ -15,6 +15,7 @@ from nightcrew.core.errors import ConfigError
 from nightcrew.service.adapter import load_agents
 from nightcrew.service.load import load
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
+from nightcrew.service.skill import find_skill_problems
 
 
 def show_config(home: Path, *, as_json: bool) -> int:
@@ -45,7 +46,7 @@ def check_config(home: Path, *, as_json: bool) -> int:
     bounds = asyncio.run(find_bounds(settings, agents, Sandboxes()))
     if problems := find_sandbox_problems(bounds):
         raise ConfigError(problems)
-    warnings = check_settings(settings, around)
+    warnings = (*check_settings(settings, around), *asyncio.run(find_skill_problems(settings, place.root)))
     if as_json:
         answer = {
             "config": str(place.config),

@@ -11,7 +11,7 @@ from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
 from nightcrew.ports.store import Draft, InternalChange
 from nightcrew.store import event as events
 from nightcrew.store import task as tasks
-from nightcrew.store.codec import parse_enum
+from nightcrew.store.codec import parse_enum, parse_json, render_json
 from nightcrew.store.statement import Row, Value, ask, ask_one, insert, update
 
 _OPEN = (
@@ -68,6 +68,7 @@ def _render(internal: InternalTask) -> dict[str, Value]:
         "agent": internal.pins.agent,
         "model": internal.pins.model,
         "complexity": internal.pins.complexity,
+        "skills": render_json(internal.pins.skills),
         "job": internal.job,
         "result": internal.result,
         "issue": internal.issue,
@@ -81,7 +82,7 @@ def _parse(row: Row) -> InternalTask:
         kind=parse_enum(TaskKind, row["kind"]),
         mark=row["mark"],
         body=row["body"],
-        pins=Pins(row["agent"], row["model"], row["complexity"]),
+        pins=Pins(row["agent"], row["model"], row["complexity"], parse_json(tuple[str, ...], row["skills"])),
         job=row["job"],
         result=row["result"],
         issue=row["issue"],

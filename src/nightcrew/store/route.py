@@ -7,7 +7,7 @@ from aiosqlite import Connection
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.route import Route
 from nightcrew.store import task as tasks
-from nightcrew.store.codec import render_time
+from nightcrew.store.codec import render_json, render_time
 from nightcrew.store.statement import insert
 
 
@@ -25,6 +25,7 @@ async def record_route(connection: Connection, key: TaskKey, route: Route, *, at
             "complexity": route.complexity.value,
             "source": route.source.value,
             "why": route.why,
+            "skills": render_json(route.skills),
             "at": render_time(at),
         },
     )

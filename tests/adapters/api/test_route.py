@@ -97,7 +97,14 @@ async def test_a_new_task_is_filed(tmp_path):
 async def test_an_internal_task_is_recorded_shown_and_published(tmp_path):
     service = FakeService()
     async with asked(service, tmp_path) as client:
-        new = {"project": PROJECT, "title": "Look", "body": "b", "kind": "report", "agent": "claude"}
+        new = {
+            "project": PROJECT,
+            "title": "Look",
+            "body": "b",
+            "kind": "report",
+            "agent": "claude",
+            "skills": ["style"],
+        }
         answer = (await client.post("/tasks/internal", json=new)).json()
         one = f"/tasks/{PROJECT}/i1"
         detail = (await client.get(one)).json()
@@ -107,7 +114,7 @@ async def test_an_internal_task_is_recorded_shown_and_published(tmp_path):
     assert answer["data"]["task"] == detail["summary"]["task"] == f"{PROJECT}#i1"
     assert detail["internal"] == {
         "kind": "report", "body": "b", "job": "", "result": "", "issue": None,
-        "agent": "claude", "model": "", "complexity": "",
+        "agent": "claude", "model": "", "complexity": "", "skills": ["style"],
     }  # fmt: skip
     assert published["data"]["task"] == f"{PROJECT}#77"
     assert (filed.status_code, odd.status_code) == (404, 422)

@@ -22,6 +22,7 @@ from tests.adapters.github.test_app import a_pair
 
 SLUG = "acme/widgets"
 JOBS = {"nightly": {"schedule": "@daily", "prompt": "Look."}}
+SKILLS = {"repositories": [{"url": "/srv/skills", "ref": "a1" * 20, "path": "team"}]}
 BASE: dict[str, Any] = {
     "projects": [
         {
@@ -29,10 +30,16 @@ BASE: dict[str, Any] = {
             "checks": [{"name": "unit", "command": ["true"]}],
             "setup": [{"command": ["true"]}],
             "jobs": JOBS,
+            "skills": SKILLS,
         },
         "acme/sprockets",
     ],
-    "defaults": {"checks": [{"name": "unit", "command": ["true"]}], "setup": [{"command": ["true"]}], "jobs": JOBS},
+    "defaults": {
+        "checks": [{"name": "unit", "command": ["true"]}],
+        "setup": [{"command": ["true"]}],
+        "jobs": JOBS,
+        "skills": SKILLS,
+    },
     "agents": {"ann": {"adapter": "claude"}, "bob": {"adapter": "codex"}},
     "forges": {"github": {"token": "file:token", "app": {"id": 1, "installation": 2, "private_key": "file:key"}}},
     "router": {"agent": "bob"},
@@ -79,6 +86,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
         "09:00",
         "Europe/Berlin",
         "@hourly",
+        "b2" * 20,
         "desktop",
         "tls",
     ),

@@ -62,7 +62,7 @@ def insert_decision(database: sqlite3.Connection, value: str) -> None:
 
 
 def insert_complexity(database: sqlite3.Connection, value: str) -> None:
-    database.execute("INSERT INTO routes VALUES (NULL, 'o/r', 1, 'a', '', ?, 'label', '', 0)", (value,))
+    database.execute("INSERT INTO routes VALUES (NULL, 'o/r', 1, 'a', '', ?, 'label', '', 0, '[]')", (value,))
 
 
 def insert_effect(database: sqlite3.Connection, value: str) -> None:
@@ -114,7 +114,9 @@ def test_a_closed_set_of_words_is_the_models(database, insert, words):
 
 def test_every_source_of_a_route_fits(database):
     for source in RouteSource:
-        database.execute("INSERT INTO routes VALUES (NULL, 'o/r', 1, 'a', '', 'simple', ?, '', 0)", (source.value,))
+        database.execute(
+            "INSERT INTO routes VALUES (NULL, 'o/r', 1, 'a', '', 'simple', ?, '', 0, '[]')", (source.value,)
+        )
 
 
 def test_one_open_author_run_a_task(database):

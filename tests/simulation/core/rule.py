@@ -26,13 +26,14 @@ SEEN = frozenset(
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
         "dependencies_unknown", "depends", "disk_full", "draining", "forge_queue", "gate_waits", "issue_unknown",
         "merge_turn", "message", "parent_unknown", "pull_unknown", "queue_testing", "queued",
-        "session_unknown", "slot", "update_turn", "vouch_unknown",
+        "session_unknown", "skill_pending", "slot", "update_turn", "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(
     {
         "agent_not_usable", "blocked", "blocked_elsewhere", "gate_shut", "no_agent", "no_agent_usable",
         "no_reviewer", "not_vouched", "paused", "project_inactive", "queue_red", "reopened",
+        "skill_missing",
     }
 )  # fmt: skip
 

@@ -67,11 +67,13 @@ class ReviewReport:
 
 @dataclass(frozen=True, slots=True)
 class RouterReport:
-    """A classification: complexity, and optionally the agent it would choose."""
+    """A classification: complexity, and optionally the agent it would choose. `skills` are the names that it gave,
+    whether there are such skills or not."""
 
     complexity: Complexity
     agent: str = ""
     why: str = ""
+    skills: tuple[str, ...] = ()
 
 
 Report = AuthorReport | ReviewReport | RouterReport

@@ -24,10 +24,12 @@ class RouteSource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Agent, model (empty: the CLI's own default), complexity, where it came from, and why in words."""
+    """Agent, model (empty: the CLI's own default), complexity, where it came from, and why in words. `skills` are those
+    that the router chose for the task, besides what is required."""
 
     agent: str
     model: str
     complexity: Complexity
     source: RouteSource
     why: str
+    skills: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from nightcrew.core.model.job import JobSettings
 from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.model.reaction import ReactionSettings
 from nightcrew.core.model.route import Complexity
+from nightcrew.core.model.skill import SkillSettings
 from nightcrew.core.model.target import NoticeSettings
 from nightcrew.core.model.upkeep import UpkeepSettings
 
@@ -140,6 +141,7 @@ class PromptBudget:
     checks: int = 16_000
     attempts: int = 12_000
     memory: int = 6_000
+    skills: int = 24_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class ProjectSettings:
     """Whether agents' CLIs may load the settings that the repository has for them, as they are on the base."""
     jobs: tuple[JobSettings, ...] = ()
     repository_jobs: RepositoryJobs = RepositoryJobs.TASKS
+    skills: SkillSettings = SkillSettings()
     scan_allow: tuple[str, ...] = ()
     """Paths in which what only looks like a secret may be pushed."""
 

@@ -23,6 +23,7 @@ from nightcrew.core.model.rerun import Rerun
 from nightcrew.core.model.run import Role, Run, RunView
 from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.settings import ProjectSettings, Settings
+from nightcrew.core.model.skill import SkillStock
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
@@ -163,6 +164,7 @@ class ProjectWorld:
     """The last run after which a person was told so."""
     left_sayings: tuple[Saying, ...] = ()
     """What was said to agents of tasks that are done, and is not settled."""
+    skills: SkillStock = SkillStock()
 
 
 @dataclass(frozen=True, slots=True)

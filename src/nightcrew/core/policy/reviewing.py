@@ -10,6 +10,7 @@ from nightcrew.core.model.settings import ProjectSettings, ReviewAllow
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.eligible import Choice, Pool, Slots, usable
+from nightcrew.core.policy.equipping import why_unequipped
 from nightcrew.core.policy.retrying import count_used, describe_end, not_interrupted
 from nightcrew.core.policy.routing import wait_for_pool
 from nightcrew.core.reason import Wait
@@ -40,6 +41,9 @@ def choose_reviewer(
         pool = _other_models(world, view, complexity)
     if not pool.choices:
         return _nobody(pool, project)
+    unequipped = why_unequipped(project.skills, world.projects[project.slug].skills, Role.REVIEWER, ())
+    if unequipped is not None:
+        return unequipped
     free = [choice for choice in pool.choices if not slots.why_full(project.slug, choice.agent)]
     if not free:
         words = slots.why_full(project.slug, pool.choices[0].agent)

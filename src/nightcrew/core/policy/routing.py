@@ -4,7 +4,7 @@ Labels decide first (`agent:`, `model:`, `complexity:`), then a router run where
 robin over the agents that may be used now. Agents that are not usable are left out before anything is asked.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nightcrew.core.actions import RecordRoute, StartRun
 from nightcrew.core.known import Known
@@ -18,6 +18,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.core.policy.eligible import Choice, Pool, first_usable, usable
+from nightcrew.core.policy.equipping import read_choice, why_no_choice_yet
 from nightcrew.core.policy.retrying import changed_nothing, not_interrupted
 from nightcrew.core.policy.sparing import spare_reviewers
 from nightcrew.core.reason import Wait
@@ -33,6 +34,16 @@ class Overrides:
     model: str = ""
     complexity: Complexity | None = None
     problems: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """How hard it is, the agent wanted (or empty), why (empty where nobody was asked), and the skills named."""
+
+    complexity: Complexity
+    wanted: str = ""
+    said: str = ""
+    skills: tuple[str, ...] = ()
 
 
 def parse_overrides(labels: tuple[str, ...], agents: tuple[str, ...]) -> Overrides:
@@ -70,12 +81,13 @@ def choose_route(
         return Block("bad_label", "; ".join(overrides.problems))
     if issue.has_label(NO_AGENT_LABEL):
         return Wait("no_agent", f"the label {NO_AGENT_LABEL!r} keeps agents away", next="Take the label off.")
-    classified = _classified(world, view, overrides)
-    if classified is None:
+    stock = world.projects[view.task.key.project].skills
+    judged = _judged(world, view, overrides)
+    if judged is None:
         if why_no_slot:
             return Wait("slot", why_no_slot, next="The router runs when a slot is free.")
-        return _start_router(world, view, _judge(world))
-    complexity, wanted, said = classified
+        return why_no_choice_yet(stock) or _start_router(world, view, _judge(world))
+    complexity, wanted, said = judged.complexity, judged.wanted, judged.said
     pool = usable(world, Role.AUTHOR, complexity, exclude=_excluded(view, overrides), pinned=overrides.model)
     if overrides.agent:
         return _pinned(view, overrides, pool, complexity)
@@ -91,7 +103,8 @@ def choose_route(
             why += f"; the router says {complexity.value}: {said}"
         elif overrides.complexity is not None:
             why += f"; the label says {complexity.value}"
-    return _record(view, Route(choice.agent, choice.model, complexity, source, why))
+    skills = read_choice(judged.skills, stock)
+    return _record(view, Route(choice.agent, choice.model, complexity, source, why + skills.words, skills.skills))
 
 
 def route_by_hand(world: World, view: TaskView, issue: Issue, *, after: str) -> RecordRoute | Wait:
@@ -138,7 +151,7 @@ def reroute(world: World, view: TaskView, issue: Issue, route: Route) -> RecordR
     if choice.agent == route.agent:
         return None if choice.model == route.model else _record(view, _same(route, choice, "its other model is cooled"))
     why = f"{route.agent} {'did not finish it' if failed else 'may not be used now'}; next in turn"
-    return _record(view, Route(choice.agent, choice.model, route.complexity, RouteSource.ROTATION, why))
+    return _record(view, _same(route, choice, why))
 
 
 def wait_for_pool(pool: Pool, role: str) -> Wait:
@@ -161,21 +174,21 @@ def _is_worth_waiting(view: TaskView, pool: Pool) -> bool:
     return any(exclusion.until_at is not None for exclusion in pool.exclusions if exclusion.agent != last.agent)
 
 
-def _classified(world: World, view: TaskView, overrides: Overrides) -> tuple[Complexity, str, str] | None:
-    """Complexity, the agent wanted (or empty) and why; None if a router run has to be asked first."""
+def _judged(world: World, view: TaskView, overrides: Overrides) -> _Judged | None:
+    """What is known of how hard it is; None if a router run has to be asked first."""
     if overrides.complexity is not None:
-        return overrides.complexity, "", ""
+        return _Judged(overrides.complexity)
     router = world.settings.router
     if router.mode is not RouterMode.MODEL or overrides.agent:
-        return Complexity.MEDIUM, "", ""
+        return _Judged(Complexity.MEDIUM)
     last = _last_router(view)
     if last is not None:
         outcome = last.outcome
         if outcome is not None and isinstance(outcome.report, RouterReport):
             report = outcome.report
-            return report.complexity, report.agent, report.why or report.complexity.value
-        return Complexity.MEDIUM, "", ""
-    return None if _judge(world) is not None else (Complexity.MEDIUM, "", "")
+            return _Judged(report.complexity, report.agent, report.why or report.complexity.value, report.skills)
+        return _Judged(Complexity.MEDIUM)
+    return None if _judge(world) is not None else _Judged(Complexity.MEDIUM)
 
 
 def _judge(world: World) -> Choice | None:
@@ -212,18 +225,18 @@ def _excluded(view: TaskView, overrides: Overrides) -> dict[str, str]:
     return {} if overrides.agent else dict.fromkeys(view.task.tried[-1:], "it failed at this task")
 
 
-def _pinned(view: TaskView, overrides: Overrides, pool: Pool, complexity: Complexity) -> RecordRoute | Wait:
+def _pinned(
+    view: TaskView, overrides: Overrides, pool: Pool, complexity: Complexity, *, skills: tuple[str, ...] = ()
+) -> RecordRoute | Wait:
     choice = pool.find(overrides.agent)
     if choice is None:
         return _wait_for(pool, overrides.agent)
-    return _record(
-        view,
-        Route(choice.agent, choice.model, complexity, RouteSource.LABEL, f"the label agent:{choice.agent} says so"),
-    )
+    why = f"the label agent:{choice.agent} says so"
+    return _record(view, Route(choice.agent, choice.model, complexity, RouteSource.LABEL, why, skills))
 
 
 def _moved_by_label(view: TaskView, overrides: Overrides, pool: Pool, route: Route) -> RecordRoute | Wait:
-    return _pinned(view, overrides, pool, overrides.complexity or route.complexity)
+    return _pinned(view, overrides, pool, overrides.complexity or route.complexity, skills=route.skills)
 
 
 def _wait_for(pool: Pool, agent: str) -> Wait:
@@ -254,7 +267,8 @@ def _next_in_turn(world: World, pool: Pool, after: str) -> Choice:
 
 
 def _same(route: Route, choice: Choice, why: str) -> Route:
-    return Route(route.agent, choice.model, route.complexity, RouteSource.ROTATION, why)
+    """The route with another agent or model: how hard it is, and what it needs, stays."""
+    return replace(route, agent=choice.agent, model=choice.model, source=RouteSource.ROTATION, why=why)
 
 
 def _record(view: TaskView, route: Route) -> RecordRoute:

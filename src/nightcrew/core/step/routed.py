@@ -40,6 +40,8 @@ def step_routed(case: Case) -> Stage:
     route = case.task.route
     if route is None:
         return _record(route_by_hand(case.world, case.view, case.issue, after=case.allowance.last_agent))
+    if case.unequipped is not None:
+        return Stage(wait=case.unequipped)
     own = own_route(case, route)
     if isinstance(own, Wait):
         return Stage(wait=own)

@@ -34,6 +34,7 @@ from nightcrew.core.prompt_feedback import Feedback
 from nightcrew.core.prompt_resume import Resumed
 from nightcrew.core.report import render_report_instructions
 from nightcrew.core.template import fill_places
+from nightcrew.engine.effect.equip import equip, offer
 from nightcrew.engine.effect.feedback import collect_feedback
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.repository_settings import may_load_settings
@@ -151,6 +152,8 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         memories=await _memories(means, run, issue) if run.role is not Role.ROUTER else (),
         agents=_authors(means) if run.role is Role.ROUTER else (),
         answer=await _answer_file(means, run),
+        skills=await equip(means, run, task, labels=issue.labels, own=means.folder(run) / AGENT_FOLDER),
+        offer=offer(means, run, issue.labels),
     )
     prompt = build_prompt(parts, project.prompt)
     if prompt.hidden_pieces:

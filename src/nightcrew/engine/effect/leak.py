@@ -112,7 +112,7 @@ def mask_report(mask: Mask, report: Report | None) -> Report | None:
             findings = tuple(replace(item, text=mask(item.text)) for item in report.findings)
             return replace(report, summary=mask(report.summary), findings=findings)
         case RouterReport():
-            return replace(report, why=mask(report.why))
+            return replace(report, why=mask(report.why), skills=tuple(mask(name) for name in report.skills))
         case None:
             return None
 

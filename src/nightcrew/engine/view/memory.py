@@ -7,6 +7,7 @@ from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.build import BuildView
 from nightcrew.core.model.landing import LandingView
 from nightcrew.core.model.settings import ProjectSettings, Settings
+from nightcrew.core.model.skill import SkillCatalog
 from nightcrew.core.model.world import Candidate
 from nightcrew.engine.claim import ClaimBook
 from nightcrew.engine.view.comment import CommentView
@@ -48,6 +49,7 @@ class ProjectMemory:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TASKS_AT_ONCE))
     touched: dict[TaskKey, int] = field(default_factory=dict)  # how often something was done about a task
     board_problems: tuple[str, ...] = ()
+    skills: SkillCatalog = SkillCatalog(pending="nothing has been read yet")
     is_first: bool = True
     """Nothing has been read yet since the start."""
 

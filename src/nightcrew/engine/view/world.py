@@ -93,6 +93,7 @@ def project_world(
         builds=open_builds(memory, records),
         jobs=job_views(settings, records, now=now),
         left_sayings=left_sayings(records, slug),
+        skills=memory.skills.stock,
     )
 
 

@@ -13,6 +13,7 @@ from nightcrew.core.model.git import SignKind
 from nightcrew.core.model.settings import Settings
 from nightcrew.ports.agent import Agent
 from nightcrew.service.sandbox import list_unseen
+from nightcrew.service.skill import find_skill_problems
 
 
 def look_at_config(home: Home, settings: Settings, agents: Mapping[str, Agent]) -> Iterator[Diagnosis]:
@@ -27,6 +28,11 @@ def look_at_config(home: Home, settings: Settings, agents: Mapping[str, Agent]) 
     ]
     yield Diagnosis("config", Level.OK, str(home.config))
     yield from map(_warn, problems)
+
+
+async def look_at_skills(home: Home, settings: Settings) -> list[Diagnosis]:
+    """As far as they lie on this machine."""
+    return [_warn(problem) for problem in await find_skill_problems(settings, home.root)]
 
 
 def describe_problem(problem: Problem) -> Diagnosis:

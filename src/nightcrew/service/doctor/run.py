@@ -24,7 +24,12 @@ from nightcrew.service.doctor.access import look_at_access
 from nightcrew.service.doctor.agent import look_at_agents
 from nightcrew.service.doctor.background import look_at_background
 from nightcrew.service.doctor.clock import look_at_clock
-from nightcrew.service.doctor.config import describe_problem, list_secret_files, look_at_config
+from nightcrew.service.doctor.config import (
+    describe_problem,
+    list_secret_files,
+    look_at_config,
+    look_at_skills,
+)
 from nightcrew.service.doctor.mode import look_at_modes
 from nightcrew.service.doctor.program import look_at_programs, look_at_signer
 from nightcrew.service.doctor.room import look_at_disk
@@ -106,6 +111,8 @@ async def _look(home: Home, environ: Mapping[str, str], said: Said, *, fix: bool
     if settings is None or agents is None:
         return tour.findings
     await tour.take([*look_at_config(home, settings, agents), look_at_signer(settings)])
+    if said.examined is None and not said.trouble:  # a service tells of them itself, among its problems
+        await tour.take(await look_at_skills(home, settings))
     await tour.take(look_at_agents(home, settings, agents))
     await tour.take(look_at_clock(settings, SystemClock()))
     await tour.take(look_at_access(home, settings))
