@@ -10,11 +10,12 @@ import pytest
 
 from nightcrew.core.errors import Conflict, Invalid, PortError, Unavailable
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.claim import ClaimNote
+from nightcrew.core.model.claim import ClaimNote, DueNote
 from nightcrew.ports.claim import Claims
 from nightcrew.ports.scm import Remote
 from nightcrew.workspaces import GitWorkspaces
 from nightcrew.workspaces.claim import CLAIMS, GitClaims
+from nightcrew.workspaces.due import parse_due
 from tests.adapters.workspaces.house import Clock, House, git
 from tests.fakes.claim import FakeClaims
 
@@ -185,3 +186,32 @@ async def test_a_forge_that_takes_no_such_refs_is_told_from_a_quicker_machine(tm
         await world.one.put_claim(PROJECT, world.remote, 7, note=NOTE, expected=None)
     assert not isinstance(raised.value, Conflict)
     assert isinstance(raised.value, PortError)
+
+
+DUE = DueNote("machine-one", "one.example", datetime(2026, 3, 4, 3, tzinfo=UTC))
+
+
+async def test_a_due_time_is_taken_by_one_and_seen_by_all(world: World):
+    assert await world.one.find_due(PROJECT, world.remote, "sweep") is None
+    await world.one.put_due(PROJECT, world.remote, "sweep", note=DUE, expected=None)
+    with pytest.raises(Conflict, match="the turn of sweep"):
+        await world.two.put_due(PROJECT, world.remote, "sweep", note=replace(DUE, holder="two"), expected=None)
+    seen = await world.two.find_due(PROJECT, world.remote, "sweep")
+    assert seen is not None
+    assert seen.note == DUE
+    later = DueNote("machine-two", "two.example", datetime(2026, 3, 5, 3, tzinfo=UTC))
+    await world.two.put_due(PROJECT, world.remote, "sweep", note=later, expected=seen.sha)
+    with pytest.raises(Conflict):
+        await world.one.put_due(PROJECT, world.remote, "sweep", note=replace(DUE, host="x"), expected=seen.sha)
+    again = await world.one.find_due(PROJECT, world.remote, "sweep")
+    assert again is not None
+    assert again.note == later
+    assert await world.one.find_due(PROJECT, world.remote, "other") is None
+    assert await world.one.list_claims(PROJECT, world.remote) == ()
+
+
+@pytest.mark.parametrize(
+    "line", ["", "nightcrew-due", "nightcrew-due []", 'nightcrew-due {"due": 5}', 'nightcrew-due {"due": "2026-03-04"}']
+)
+def test_what_is_no_due_time_is_none(line: str):
+    assert parse_due(line) is None

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from nightcrew.core.action.job import NoteJob, StartJob
 from nightcrew.core.decide import decide
 from nightcrew.core.known import Known
+from nightcrew.core.model.claim import DueNote
 from nightcrew.core.model.job import CatchUp, JobRecord, JobRun, JobSettings, JobState, JobView
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.world import ProjectWorld, World
-from nightcrew.core.policy.scheduling import COMMANDS_AT_ONCE, mark_of
+from nightcrew.core.policy.scheduling import COMMANDS_AT_ONCE, TURN, Turn, judge_turn, mark_of
 from tests.core.build import PROJECT
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -217,3 +218,24 @@ def test_a_year_of_looks_starts_each_time_that_the_almanac_knows():
         at += timedelta(minutes=15)
     assert len(seen) == 365
     assert not [one for one in seen if one.is_late]
+
+
+@pytest.mark.parametrize(
+    ("last", "by_hand", "turn"),
+    [
+        (None, False, Turn.TAKE),
+        (DueNote("me", "here", START), False, Turn.OURS),
+        (DueNote("me", "here", START - hours(1)), False, Turn.TAKE),
+        (DueNote("other", "there", START), False, Turn.THEIRS),
+        (DueNote("other", "there", START - hours(1)), False, Turn.LATER),
+        (DueNote("other", "there", START - hours(1)), True, Turn.TAKE),
+        (DueNote("other", "there", START), True, Turn.TAKE),
+        (DueNote("me", "here", START), True, Turn.OURS),
+        (DueNote("other", "there", START + hours(9)), False, Turn.TAKE),  # by a clock that ran ahead
+    ],
+)
+def test_whose_turn_a_due_time_is(last, by_hand, turn):
+    now = START + timedelta(minutes=2)
+    assert judge_turn(last, due_at=START, me="me", now=now, by_hand=by_hand) is turn
+    if turn is Turn.LATER:
+        assert judge_turn(last, due_at=START, me="me", now=START + TURN, by_hand=by_hand) is Turn.TAKE

@@ -11,6 +11,7 @@ from nightcrew.core.actions import MergePull, MoveStatus, PublishWork, Refused
 from nightcrew.core.errors import Denied, Missing, PortError, Unavailable
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.claim import ClaimNote, Machine
+from nightcrew.core.model.job import JobSettings
 from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ClaimMode, ProjectSettings
@@ -28,10 +29,10 @@ def alone(tmp_path: Path, claims: FakeClaims | None = None, **more: Any) -> tupl
     return Stage(tmp_path, guards={"claims": claims, "machine": machine}, **more), claims
 
 
-def beside(first: Stage, home: Path, name: str = "two") -> Stage:
+def beside(first: Stage, home: Path, name: str = "two", **more: Any) -> Stage:
     """Another machine: its own store, sessions and workspaces, the same forge, claims and time."""
     guards = {"claims": first.guards["claims"], "machine": Machine(f"machine-{name}", f"{name}.example")}
-    other = Stage(home, guards=guards)
+    other = Stage(home, guards=guards, **more)
     other.forge, other.clock = first.forge, first.clock
     other.runtime._now = first.clock.now
     other.workspace = StageWorkspaces(first.clock, home=home, forge=first.forge)
@@ -110,6 +111,76 @@ async def test_it_is_renewed_while_it_is_worked_on(tmp_path):
     assert second.note.until_at > first.note.until_at
     assert second.note.branch == stage.task(key).branch
     assert stage.runs(key)[0].is_open
+
+
+SWEEP = JobSettings("sweep", "@hourly", prompt="Sweep.")
+
+
+def with_job(job: JobSettings) -> dict[str, Any]:
+    return {"projects": (ProjectSettings(PROJECT, jobs=(job,)),)}
+
+
+async def through(*stages: Stage, seconds: float, play: bool = True) -> None:
+    stages[0].clock.advance(seconds)
+    for _ in range(40):
+        for stage in stages:
+            await stage.tick()
+            if play:
+                stage.play()
+
+
+def states(stage: Stage) -> list[str]:
+    return [run.state.value for run in stage.store.job_runs.values()]
+
+
+async def test_two_machines_do_what_is_due_of_a_job_once(tmp_path):
+    one, _ = alone(tmp_path / "one", **with_job(SWEEP))
+    two = beside(one, tmp_path / "two", **with_job(SWEEP))
+    await through(one, two, seconds=0)
+    await through(one, two, seconds=3600)
+    assert states(one) == ["done"]
+    assert states(two) == ["skipped"]
+    (skipped,) = two.store.job_runs.values()
+    assert "another machine (one.example) does it" in skipped.words
+    # It is the turn of the first, until it stays away for some minutes.
+    await through(two, seconds=3600)
+    assert states(two) == ["skipped"]
+    await through(two, seconds=1200)
+    assert states(two) == ["skipped", "done"]
+    await through(one, two, seconds=0)
+    assert states(one) == ["done", "skipped"]
+
+
+async def test_while_its_task_lives_on_one_machine_no_other_starts_it(tmp_path):
+    one, _ = alone(tmp_path / "one", **with_job(SWEEP))
+    two = beside(one, tmp_path / "two", **with_job(SWEEP))
+    await through(one, two, seconds=0, play=False)
+    for _ in range(3):
+        await through(two, one, seconds=3600, play=False)
+        await through(two, one, seconds=900, play=False)
+        two.clock.advance(-900)
+    assert states(two)[0] in ("done", "skipped")
+    assert sorted((*states(one), *states(two))).count("done") == 1
+
+
+async def test_a_place_that_takes_no_claims_stops_no_job(tmp_path):
+    one, claims = alone(tmp_path, **with_job(SWEEP))
+    claims.fail("put_due", Denied("no such refs"), times=3)
+    await through(one, seconds=0)
+    await through(one, seconds=3600)
+    assert states(one) == ["done"]
+
+
+async def test_a_forge_that_is_away_delays_a_job_and_loses_none(tmp_path):
+    one, claims = alone(tmp_path, **with_job(SWEEP))
+    await through(one, seconds=0)
+    claims.fail("find_due", Unavailable("down"), times=1)
+    claims.fail("put_due", Unavailable("its answer was lost"), times=1, after=True)
+    await through(one, seconds=3600)
+    for _ in range(5):
+        await through(one, seconds=60)
+    assert states(one) == ["done"]
+    assert len(one.store.internals) == 1
 
 
 async def test_two_machines_do_each_task_once(tmp_path):

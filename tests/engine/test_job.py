@@ -202,6 +202,19 @@ async def test_a_command_runs_in_a_checkout_of_the_base_and_its_output_is_kept(t
     assert stage.pulls() == []
 
 
+async def test_a_command_that_is_due_while_the_forge_is_away_runs_once_it_is_back(tmp_path):
+    stage = staged(tmp_path, replace(SWEEP, prompt="", run=say("all well")))
+    await stage.settle()
+    stage.forge.fail("find_branch", Unavailable("down"), times=100)
+    stage.clock.advance(1800)
+    await stage.restart()
+    await stage.settle()
+    assert runs(stage) == []
+    stage.forge._faults.clear()
+    await stage.later(700)
+    assert [(run.state, run.is_late) for run in runs(stage)] == [(JobState.DONE, True)]
+
+
 async def test_commands_that_fail_hang_or_are_not_there_say_so(tmp_path):
     stage = staged(
         tmp_path,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from nightcrew.core.errors import Conflict, PortError
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.claim import Claim, ClaimNote
+from nightcrew.core.model.claim import Claim, ClaimNote, Due, DueNote
 from nightcrew.ports.scm import Remote
 
 
@@ -13,6 +13,7 @@ class FakeClaims:
     """`claims` is what stands on the forge; `calls` lists (method, number) of every call (number 0 for lists)."""
 
     claims: dict[tuple[str, int], Claim] = field(default_factory=dict)
+    dues: dict[tuple[str, str], Due] = field(default_factory=dict)
     calls: list[tuple[str, int]] = field(default_factory=list)
     count: int = 0
     _faults: list[tuple[str, PortError, bool]] = field(default_factory=list)
@@ -46,6 +47,19 @@ class FakeClaims:
         if (project, number) in self.claims:
             self._compare(project, number, expected)
             del self.claims[project, number]
+        self._leave(error)
+
+    async def find_due(self, project: str, remote: Remote, job: str) -> Due | None:
+        self._leave(self._enter("find_due", 0))
+        return self.dues.get((project, job))
+
+    async def put_due(self, project: str, remote: Remote, job: str, *, note: DueNote, expected: Sha | None) -> None:
+        error = self._enter("put_due", 0)
+        there = self.dues.get((project, job))
+        if (there.sha if there is not None else None) != expected:
+            raise Conflict(f"the turn of {job} in {project} is another machine's by now")
+        self.count += 1
+        self.dues[project, job] = Due(Sha(f"{self.count:040x}"), note)
         self._leave(error)
 
     def _compare(self, project: str, number: int, expected: Sha | None) -> None:

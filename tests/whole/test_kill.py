@@ -43,6 +43,7 @@ ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
 SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
 MENDED = {"label.create": 1}
+TURNED = {"job.take": 1}
 CLOSED = {"issue.create": 1, "session.stop": 1, "issue.close": 1, "workspace.remove": 1}
 
 
@@ -264,6 +265,22 @@ async def tell_closed(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_turned(moments: Sequence[Moment] = ()) -> list[str]:
+    """A person starts a job, whose time is taken on the forge before anything is done for it."""
+    async with staged() as stage:
+        stage.configure(jobs={"lint": {"schedule": "@yearly", "run": ["true"]}})
+        stage.start(die_at=moments)
+        await stage.answering()
+        assert (await stage.cli("job", "run", "lint")).code == 0
+        done = "SELECT state FROM job_runs WHERE state <> 'begun'"
+        kills = await keep_alive(stage, lambda: stage.rows(done))
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        assert [row["state"] for row in stage.rows("SELECT state FROM job_runs")] == ["done"]
+        assert stage.git("for-each-ref", "--format=%(refname)", "refs/nightcrew/jobs/") == "refs/nightcrew/jobs/lint"
+        return stage.effects()
+
+
 async def tell_answered(moments: Sequence[Moment] = ()) -> list[str]:
     """A person asks for changes on a line; the author is sent back, answers in the thread, and they are asked again."""
     async with staged() as stage:
@@ -411,6 +428,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "queued": (tell_queued, QUEUED),
     "enqueued": (tell_enqueued, ENQUEUED),
     "closed": (tell_closed, CLOSED),
+    "turned": (tell_turned, TURNED),
     "answered": (tell_answered, ANSWERED),
     "flaky": (tell_flaky, FLAKY),
     "shown": (tell_shown, SHOWN),
@@ -439,6 +457,7 @@ def test_every_kind_of_effect_has_its_kills():
         ("queued", None),
         ("enqueued", None),
         ("closed", None),
+        ("turned", None),
         ("answered", None),
         ("flaky", None),
         ("shown", None),

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.claim import Claim, ClaimNote
+from nightcrew.core.model.claim import Claim, ClaimNote, Due, DueNote
 from nightcrew.ports.scm import Remote
 
 
@@ -28,4 +28,12 @@ class Claims(Protocol):
 
     async def drop_claim(self, project: str, remote: Remote, number: int, *, expected: Sha) -> None:
         """Give a claim up if it is at `expected`. Idempotent: absent is fine. Conflict if another machine has it."""
+        ...
+
+    async def find_due(self, project: str, remote: Remote, job: str) -> Due | None:
+        """Who took the last due time of a job, as it stands on the forge now; None if nobody ever did."""
+        ...
+
+    async def put_due(self, project: str, remote: Remote, job: str, *, note: DueNote, expected: Sha | None) -> None:
+        """Take a due time of a job, as `put_claim` does a task."""
         ...

@@ -1,8 +1,7 @@
 """Claims as refs of the forge's repository, `refs/nightcrew/claims/<number>`: the port Claims on real git.
 
-A claim is a commit without files or parents whose first line is what it says. It is written by one push with a lease
-(git-push(1), --force-with-lease): the server itself compares the old object and exchanges it, also for making
-(expected: none) and deleting one. So no request of the forge's API is needed, and none is counted.
+A claim is a commit without files or parents whose first line is what it says, written as `exchange.py` does. So no
+request of the forge's API is needed, and none is counted. What stands of jobs is in `due.py`.
 """
 
 import asyncio
@@ -12,19 +11,19 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nightcrew.core.errors import Conflict, PortError, Unavailable
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.claim import Claim, ClaimNote
+from nightcrew.core.model.claim import Claim, ClaimNote, Due, DueNote
 from nightcrew.core.neutral import one_line
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.scm import Remote
+from nightcrew.workspaces.due import DUES, fetch_due, render_due
+from nightcrew.workspaces.exchange import TIMEOUT_S, exchange_ref
 from nightcrew.workspaces.git import NIGHTCREW, NIGHTCREW_EMAIL, Git, Identity, identity_environment
 from nightcrew.workspaces.push import check_address
 from nightcrew.workspaces.ref import parse_object_id
 from nightcrew.workspaces.repository import NO_TREE, Repository
 
 CLAIMS = "refs/nightcrew/claims/"
-TIMEOUT_S = 60.0
 _MARK = "nightcrew-claim "
 _LONGEST = 2_000
 _LONGEST_LEASE_S = 30 * 86_400.0
@@ -41,7 +40,7 @@ class GitClaims:
 
     async def list_claims(self, project: str, remote: Remote) -> tuple[Claim, ...]:
         repository = self._get(project)
-        async with self._locks.setdefault(project, asyncio.Lock()):
+        async with self._lock(project):
             await _fetch(repository, remote)
             return await _read(repository)
 
@@ -49,67 +48,44 @@ class GitClaims:
         self, project: str, remote: Remote, number: int, *, note: ClaimNote, expected: Sha | None
     ) -> Sha:
         repository = self._get(project)
-        made = await self._commit(repository, note)
-        await self._push(repository, remote, number, new=made, expected=expected)
+        made = await self._commit(repository, render_note(note))
+        await self._exchange(repository, remote, number, new=made, expected=expected)
         return made
 
     async def drop_claim(self, project: str, remote: Remote, number: int, *, expected: Sha) -> None:
-        await self._push(self._get(project), remote, number, new=None, expected=expected)
+        await self._exchange(self._get(project), remote, number, new=None, expected=expected)
+
+    async def find_due(self, project: str, remote: Remote, job: str) -> Due | None:
+        async with self._lock(project):
+            return await fetch_due(self._get(project), remote, job)
+
+    async def put_due(self, project: str, remote: Remote, job: str, *, note: DueNote, expected: Sha | None) -> None:
+        repository = self._get(project)
+        made = await self._commit(repository, render_due(note))
+        what = f"the turn of {job} in {project}"
+        async with self._lock(project):
+            await exchange_ref(repository, remote, f"{DUES}{job}", new=made, expected=expected, what=what)
 
     def _get(self, project: str) -> Repository:
         return Repository(self._home, project, self._git).get()
 
-    async def _commit(self, repository: Repository, note: ClaimNote) -> Sha:
+    async def _commit(self, repository: Repository, text: str) -> Sha:
         who = Identity(NIGHTCREW, NIGHTCREW_EMAIL, int(self._clock.now().timestamp()))
         done = await repository.run(
             "commit-tree", NO_TREE, "-F", "-",
-            doing="writing a claim", env=identity_environment(who), stdin=render_note(note).encode(),
+            doing="writing a claim", env=identity_environment(who), stdin=text.encode(),
         )  # fmt: skip
         return Sha(done.text.strip())
 
-    async def _push(
+    async def _exchange(
         self, repository: Repository, remote: Remote, number: int, *, new: Sha | None, expected: Sha | None
     ) -> None:
-        name = f"{CLAIMS}{number}"
-        async with self._locks.setdefault(repository.project, asyncio.Lock()):
-            failure = await _send(repository, remote, name, new=new, expected=expected)
-            if failure is None:
-                return
-            # It was refused, or its answer was lost. What stands there tells; a failure to look is not known to be one.
-            there = await _find(repository, remote, name)
-            if there == new:
-                return
-            if there != expected or isinstance(failure, Conflict):
-                raise Conflict(f"the claim on {repository.project}#{number} is another machine's by now") from failure
-            raise failure
+        what = f"the claim on {repository.project}#{number}"
+        async with self._lock(repository.project):
+            await exchange_ref(repository, remote, f"{CLAIMS}{number}", new=new, expected=expected, what=what)
 
-
-async def _send(
-    repository: Repository, remote: Remote, name: str, *, new: Sha | None, expected: Sha | None
-) -> PortError | None:
-    doing = f"claiming {name.removeprefix(CLAIMS)}" if new else f"giving up the claim on {name.removeprefix(CLAIMS)}"
-    try:
-        done = await repository.run(
-            "push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-            f"--force-with-lease={name}:{expected or ''}",
-            "--end-of-options", check_address(remote.url), f"{new or ''}:{name}",
-            doing=doing, env=dict(remote.env), timeout_s=TIMEOUT_S, ok=tuple(range(256)),
-        )  # fmt: skip
-    except Unavailable as error:
-        return error
-    return None if done.ok else repository.complain(done, doing=doing)
-
-
-async def _find(repository: Repository, remote: Remote, name: str) -> Sha | None:
-    done = await repository.run(
-        "ls-remote", "--quiet", "--refs", "--end-of-options", check_address(remote.url), name,
-        doing="reading a claim", env=dict(remote.env), timeout_s=TIMEOUT_S,
-    )  # fmt: skip
-    for line in done.text.splitlines():
-        sha, _, found = line.partition("\t")
-        if found == name:
-            return parse_object_id(sha)
-    return None
+    def _lock(self, project: str) -> asyncio.Lock:
+        return self._locks.setdefault(project, asyncio.Lock())
 
 
 async def _fetch(repository: Repository, remote: Remote) -> None:

@@ -35,6 +35,23 @@ class Claim:
     note: ClaimNote | None
 
 
+@dataclass(frozen=True, slots=True)
+class DueNote:
+    """What stands of a job for all machines: who took its last due time."""
+
+    holder: str
+    host: str
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The same as it stands on the forge. `note` None: it cannot be read."""
+
+    sha: Sha
+    note: DueNote | None
+
+
 class Hold(Enum):
     """How a task is claimed, seen from this machine."""
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from enum import Enum
 
 from nightcrew.core.action.job import NoteJob, StartJob
 from nightcrew.core.actions import Action
 from nightcrew.core.cron import Schedule, last_fire, next_fire, parse_schedule
+from nightcrew.core.model.claim import DueNote
 from nightcrew.core.model.job import CatchUp, JobRun, JobState, JobView
 from nightcrew.core.model.world import ProjectWorld, World
 
@@ -13,6 +15,8 @@ LATE = timedelta(minutes=5)
 """How long after its time a start counts as made up for."""
 ASKED_FOR = timedelta(hours=1)
 """How long a person's word holds that could not be followed yet."""
+TURN = timedelta(minutes=10)
+"""How long the machine that took a job's last due time may take the next one before others do."""
 COMMANDS_AT_ONCE = 4
 """Commands of jobs that run beside each other; the others come after them."""
 
@@ -28,6 +32,26 @@ def schedule_jobs(world: World, project: ProjectWorld) -> tuple[NoteJob | StartJ
         if action is not None and not (is_command and _commands((*world.in_flight, *found)) >= COMMANDS_AT_ONCE):
             found.append(action)
     return tuple(found)
+
+
+class Turn(Enum):
+    """Whose a due time is. TAKE: ours if no other machine takes it first. LATER: the machine that had the last one is
+    given time to take it, since it alone knows whether its task lives."""
+
+    OURS = "ours"
+    TAKE = "take"
+    LATER = "later"
+    THEIRS = "theirs"
+
+
+def judge_turn(last: DueNote | None, *, due_at: datetime, me: str, now: datetime, by_hand: bool) -> Turn:
+    """What the last due time that was taken means for this one. One that lies ahead was written by a wrong clock."""
+    if last is None or by_hand or last.due_at > now + LATE:
+        is_done = last is not None and last.holder == me and last.due_at == due_at
+        return Turn.OURS if is_done else Turn.TAKE
+    if last.due_at >= due_at:
+        return Turn.OURS if last.holder == me else Turn.THEIRS
+    return Turn.TAKE if last.holder == me or now - due_at >= TURN else Turn.LATER
 
 
 def mark_of(view: JobView) -> str:

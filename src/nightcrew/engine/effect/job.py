@@ -13,6 +13,7 @@ from nightcrew.core.model.event import Event
 from nightcrew.core.model.job import JobRun, JobState
 from nightcrew.core.model.settings import Intake
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.scheduling import Turn
 from nightcrew.core.words import BODY_LIMIT, render_job_body
 from nightcrew.engine.effect.confine import confine_checks
 from nightcrew.engine.effect.daily import write_review
@@ -20,6 +21,7 @@ from nightcrew.engine.effect.filing import INTAKE_LABEL, file_marked
 from nightcrew.engine.effect.history import describe_last_runs
 from nightcrew.engine.effect.internal import NewTask, draft_internal
 from nightcrew.engine.effect.means import Means
+from nightcrew.engine.effect.turn import take_turn
 from nightcrew.engine.naming import safe_project
 from nightcrew.process import NotFound, TimedOut, run_process
 
@@ -35,8 +37,17 @@ async def note_job(means: Means, action: NoteJob) -> ActionOutcome:
 
 
 async def start_job(means: Means, action: StartJob) -> ActionOutcome:
-    """The row, then the work. A row that is there already was begun by somebody: what can be finished is."""
+    """The row, then the work. A row that is there already was begun by somebody: what can be finished is. Where several
+    machines look after the repository, the due time is taken first."""
     job, store, now = action.job, means.ports.store, means.ports.clock.now()
+    if await store.find_job_run(action.project, job.name, action.due_at) is None:
+        if job.run and not action.skip and means.observer.base_sha(action.project) is None:
+            return Refused("where the base branch is, is not known yet")
+        turn, words = await take_turn(means, action)
+        if turn is Turn.LATER:
+            return Refused(words)
+        if turn is Turn.THEIRS:
+            action = replace(action, skip=words)
     run = JobRun(
         project=action.project,
         job=job.name,
