@@ -10,6 +10,7 @@ from nightcrew.core.errors import Conflict, Unavailable
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.diagnosis import Diagnosis, Level
+from nightcrew.core.model.issue import Issue
 from nightcrew.engine.doctor import Ward, examine
 from nightcrew.engine.doctor.branch import look_at_branches
 from nightcrew.ports.runtime import SessionSpec
@@ -264,3 +265,16 @@ async def test_a_branch_that_is_worked_on_again_meanwhile_stays(tmp_path):
     with pytest.raises(Conflict, match="is worked on again"):
         await found.mend()
     assert name in branches
+
+
+async def test_a_list_that_lags_behind_makes_no_finding(tmp_path):
+    stage = Stage(tmp_path.resolve())
+    key = await under_way(stage)
+    await stage.settle(play=False)
+    stale = replace(stage.issue(key), labels=("nightcrew", "status:routed"))
+
+    async def lag(_real: object, _project: str) -> tuple[Issue, ...]:
+        return (stale,)
+
+    stage.forge.instead["list_open_issues"] = lag
+    assert f"task {key}" not in await looked(stage, fix=True)

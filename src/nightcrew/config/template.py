@@ -10,17 +10,23 @@ from nightcrew.core.errors import Bug
 from nightcrew.core.model.forge import AppSettings
 from nightcrew.core.model.merge import MergeMode
 
+CHECK = "tests"
+"""What the check is called that `init` writes down."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectLine:
-    """A project to write down; an empty `forge` or `source` is left out."""
+    """A project to write down; what is empty is left out. `check` is the command that tests it."""
 
     slug: str
     forge: str = ""
     source: str = ""
+    check: tuple[str, ...] = ()
 
-    def values(self) -> dict[str, str]:
-        pairs = {"slug": self.slug, "forge": self.forge, "source": self.source}
+    def values(self) -> dict[str, object]:
+        pairs: dict[str, object] = {"slug": self.slug, "forge": self.forge, "source": self.source}
+        if self.check:
+            pairs["checks"] = [{"name": CHECK, "command": list(self.check)}]
         return {name: value for name, value in pairs.items() if value}
 
 
@@ -37,12 +43,18 @@ class Answers:
     github_app: AppSettings | None = None
 
 
+_CHECKS = (
+    "  # What tests each merge result before it lands, beside the forge's own CI; without both nothing is merged.",
+    f"  # checks: [{{name: {CHECK}, command: [make, test]}}]",
+)
+
+
 def render_template(answers: Answers) -> str:
     """The text of a new config.yml. Every key is explained in docs/config.md."""
     lines = [
         "# Nightcrew's configuration. Every key is explained in docs/config.md; `nightcrew config check` reads it.",
         "",
-        "# The repositories to look after, one a line.",
+        "# The repositories to look after.",
         *_projects(answers.projects),
         "",
         "# What holds for each of them that does not say otherwise.",
@@ -51,6 +63,7 @@ def render_template(answers: Answers) -> str:
         f"  merge: {answers.merge.value}",
         "  # Issues with this label become tasks.",
         "  intake_label: nightcrew",
+        *([] if any(project.check for project in answers.projects) else _CHECKS),
         "",
         "# The coding CLIs to use. Name two or more: nobody reviews their own work.",
         *_agents(answers.agents),
@@ -83,11 +96,21 @@ def render_item(line: ProjectLine, *, indent: str) -> list[str]:
     values = line.values()
     if len(values) == 1:
         return [f"{indent}- {render_scalar(line.slug)}"]
-    starts = ("- ", *["  "] * (len(values) - 1))
-    return [
+    named = {name: value for name, value in values.items() if isinstance(value, str)}
+    starts = ("- ", *["  "] * (len(named) - 1))
+    lines = [
         f"{indent}{start}{name}: {render_scalar(value)}"
-        for start, (name, value) in zip(starts, values.items(), strict=True)
+        for start, (name, value) in zip(starts, named.items(), strict=True)
     ]
+    if line.check:
+        words = ", ".join(render_scalar(word) for word in line.check)
+        lines += [
+            f"{indent}  # Run on the merge result of each change, in a clean checkout.",
+            f"{indent}  checks:",
+            f"{indent}    - name: {CHECK}",
+            f"{indent}      command: [{words}]",
+        ]
+    return lines
 
 
 def _projects(projects: Sequence[ProjectLine]) -> list[str]:

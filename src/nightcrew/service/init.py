@@ -13,6 +13,7 @@ from pathlib import Path
 from nightcrew.config.edit import add_project, edit_file, write_file
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
+from nightcrew.config.spelling import find_spelling
 from nightcrew.config.template import Answers, ProjectLine, render_template
 from nightcrew.core.errors import Conflict, Invalid
 from nightcrew.core.ids import is_slug
@@ -20,23 +21,29 @@ from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.merge import MergeMode
 from nightcrew.engine.effect.filing import INTAKE_LABEL
 from nightcrew.engine.effect.label import LABELS
+from nightcrew.forges.local.label import add_labels
 from nightcrew.service.checkout import CheckoutFacts, read_checkout
+from nightcrew.service.ci import CiFacts, find_ci
 from nightcrew.service.compose import home_of
+from nightcrew.service.init_ci import ask_check, describe_ci
 from nightcrew.service.init_forge import AppAnswer, Identity, ask_app, check_app, check_forge, keep_key
 from nightcrew.service.load import load
 from nightcrew.service.local import OWNER, open_local_forge
 from nightcrew.service.tool import require_tools
 
+ALL_LABELS = {**LABELS, "nightcrew": INTAKE_LABEL}
 KNOWN_AGENTS = ("claude", "codex", "opencode", "gemini")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class InitPlan:
-    """What will be written, and what to say about it."""
+    """What will be written, and what to say about it. `labels` are those that were made."""
 
     project: ProjectLine
     checkout: CheckoutFacts
+    default_branch: str
+    labels: tuple[str, ...]
     said: tuple[str, ...] = ()
     identity: Identity | None = None
 
@@ -65,15 +72,24 @@ def run_init(
     `app_installation`. Exit code 0 when it is ready."""
     require_tools()
     checkout = asyncio.run(read_checkout(path))
-    mode = MergeMode(merge) if merge else _ask_merge(assume_yes or as_json)
-    if local:
+    no_questions = assume_yes or as_json
+    mode = MergeMode(merge) if merge else _ask_merge(no_questions)
+    wanted = None
+    if not local:
+        wanted = _wanted(repository, who or {}, no_questions=no_questions or Home(home).config.is_file())
+    # What the checkout tells is about another repository where one is named.
+    named = repository if not local else None
+    is_same = named is None or named.casefold() == checkout.origin_slug.casefold()
+    ci = find_ci(checkout.root) if is_same else None
+    check = ask_check(ci, local=local, no_questions=no_questions)
+    if wanted is None:
         plan = asyncio.run(_init_local(home, checkout, assume_yes=assume_yes))
     else:
-        wanted = _wanted(repository, who or {}, no_questions=assume_yes or as_json or Home(home).config.is_file())
         plan = asyncio.run(_init_github(Home(home), checkout, wanted))
     place = home_of(home)
-    plan = replace(plan, said=(*plan.said, *_write(place, plan, mode)))
-    _tell(place, plan, mode, as_json=as_json)
+    plan = replace(plan, project=replace(plan.project, check=check))
+    said = (*plan.said, *describe_ci(ci, check, local=local), *_write(place, plan, mode))
+    _tell(place, replace(plan, said=said), ci, mode=mode, as_json=as_json)
     return 0
 
 
@@ -109,18 +125,25 @@ async def _init_local(home: Path, checkout: CheckoutFacts, *, assume_yes: bool) 
             f"{checkout.root} has {checkout.dirty} changed files that are not committed, and only commits are taken: "
             "commit or stash them first, or say --yes to leave them out"
         )
-    slug, bare = await import_local(home_of(home), checkout)
+    slug, bare, labels = await import_local(home_of(home), checkout)
     there = ["git", "-C", str(checkout.root)]
     said = (
         f"{slug} is on the local forge, with the commits of {checkout.root} ({checkout.branch}).",
+        _describe_labels(labels),
         f"Get finished work with:  {shlex.join([*there, 'pull', str(bare), checkout.branch])}",
         f"Give it new commits with:  {shlex.join([*there, 'push', str(bare), checkout.branch])}",
     )
-    return InitPlan(ProjectLine(slug, forge="local", source=str(checkout.root)), checkout, said)
+    project = ProjectLine(slug, forge="local", source=str(checkout.root))
+    return InitPlan(project, checkout, checkout.branch, labels, said)
 
 
-async def import_local(home: Home, checkout: CheckoutFacts) -> tuple[str, Path]:
-    """A repository on the home's local forge with the commits of a checkout; its name, and where it is."""
+def _describe_labels(made: tuple[str, ...]) -> str:
+    return f"Labels created: {', '.join(made) or 'none, all were there'}."
+
+
+async def import_local(home: Home, checkout: CheckoutFacts) -> tuple[str, Path, tuple[str, ...]]:
+    """A repository on the home's local forge with the commits of a checkout, and the labels; its name, where it is, and
+    the labels that were made."""
     if not checkout.branch:
         raise Invalid(f"{checkout.root} is on no branch (detached HEAD); switch to the branch that work starts from")
     name = _UNSAFE.sub("-", checkout.root.name).strip("-.") or "repository"
@@ -129,7 +152,8 @@ async def import_local(home: Home, checkout: CheckoutFacts) -> tuple[str, Path]:
         if opened.forge.find_repository(slug) is not None:
             raise Conflict(f"{slug} is on the local forge of {home.root} already")
         bare = await opened.forge.create_repository(slug, import_from=checkout.root, default_branch=checkout.branch)
-    return slug, bare
+        labels = add_labels(opened.forge, slug, ALL_LABELS)
+    return slug, bare, labels
 
 
 async def _init_github(home: Home, checkout: CheckoutFacts, wanted: Wanted) -> InitPlan:
@@ -140,18 +164,18 @@ async def _init_github(home: Home, checkout: CheckoutFacts, wanted: Wanted) -> I
             f"which repository is not clear (origin: {checkout.origin or 'none'}); say --repo OWNER/REPO, or --local"
         )
     settings = _present_forge(home, wanted)
-    labels = {**LABELS, "nightcrew": INTAKE_LABEL}
     if wanted.app is not None:
-        identity = await check_app(settings, wanted.app, slug, labels)
+        identity = await check_app(settings, wanted.app, slug, ALL_LABELS)
     else:
-        identity = await check_forge(settings, home, slug, labels)
+        identity = await check_forge(settings, home, slug, ALL_LABELS)
     access = identity.access
     said = (
         f"{access.slug}: {access.login} may push; the default branch is {access.default_branch}.",
-        f"Labels created: {', '.join(identity.labels) or 'none, all were there'}.",
+        _describe_labels(identity.labels),
         *(f"Note: {note}." for note in access.notes),
     )
-    return InitPlan(ProjectLine(access.slug, source=str(checkout.root)), checkout, said, identity)
+    project = ProjectLine(access.slug, source=str(checkout.root))
+    return InitPlan(project, checkout, access.default_branch, identity.labels, said, identity)
 
 
 def _present_forge(home: Home, wanted: Wanted) -> ForgeSettings:
@@ -171,6 +195,8 @@ def _present_forge(home: Home, wanted: Wanted) -> ForgeSettings:
 def _write(home: Home, plan: InitPlan, mode: MergeMode) -> tuple[str, ...]:
     """What else there is to say about it."""
     if home.config.is_file():
+        if find_spelling(plan.project.slug, load(home).apply().projects) is not None:
+            return (f"{plan.project.slug} is looked after already; the configuration was left as it is.",)
         edit_file(home.config, lambda text: add_project(text, str(home.config), project=plan.project))
         return ()
     agents = {name: name for name in found_agents()}
@@ -190,13 +216,17 @@ def found_agents() -> tuple[str, ...]:
     return tuple(name for name in KNOWN_AGENTS if shutil.which(name) is not None)
 
 
-def _tell(home: Home, plan: InitPlan, mode: MergeMode, *, as_json: bool) -> None:
+def _tell(home: Home, plan: InitPlan, ci: CiFacts | None, *, mode: MergeMode, as_json: bool) -> None:
     agents = tuple(load(home).apply().agents)
     if as_json:
         answer = {
             "home": str(home.root),
             "config": str(home.config),
             "project": plan.project.slug,
+            "default_branch": plan.default_branch,
+            "labels": plan.labels,
+            "ci": ci.found if ci is not None else (),
+            "check": plan.project.check,
             "agents": agents,
             "merge": mode.value,
         }
@@ -211,8 +241,9 @@ def _tell(home: Home, plan: InitPlan, mode: MergeMode, *, as_json: bool) -> None
     else:
         lines.append(f"Agents: {', '.join(agents)}.")
     option = "" if home == home_default() else f" --home {shlex.quote(str(home.root))}"
-    lines.append(f"Next:  nightcrew{option} serve")
-    lines.append(f"Then:  nightcrew{option} task add 'What should be done'")
+    lines.append(f"Next:  nightcrew{option} {'serve' if agents else 'doctor'}")
+    if agents:
+        lines.append(f"Then:  nightcrew{option} task add 'What should be done'")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

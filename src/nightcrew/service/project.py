@@ -49,7 +49,7 @@ async def _line(home: Home, target: str, *, local: bool) -> ProjectLine:
     if local:
         if checkout.dirty:
             raise Conflict(f"{checkout.root} has changes that are not committed, and only commits are taken")
-        slug, _bare = await import_local(home, checkout)
+        slug, _bare, _labels = await import_local(home, checkout)
         return ProjectLine(slug, forge="local", source=str(checkout.root))
     if not checkout.origin_slug:
         raise Invalid(f"the origin of {checkout.root} ({checkout.origin or 'none'}) names no owner/repo")

@@ -3,6 +3,7 @@
 
 import re
 import stat
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -37,7 +38,7 @@ agents:
 """
 
 
-def add(text: str, slug: str = "new/one", **more: str) -> str:
+def add(text: str, slug: str = "new/one", **more: Any) -> str:
     return add_project(text, "config.yml", project=ProjectLine(slug, **more))
 
 

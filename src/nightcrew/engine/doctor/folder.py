@@ -45,8 +45,8 @@ async def _remove(ward: Ward, task: Task) -> str:
     """By the removal that finishing uses: it saves what is neither on the forge nor merged, and refuses where a run has
     the workspace."""
     means, key = ward.means, task.key
-    if await means.ports.store.load_runs(task=key, open_only=True):
-        raise Conflict(f"a run is at work on {key}")
+    if (await means.task(key)).status is not Status.DONE or await means.ports.store.load_runs(task=key, open_only=True):
+        raise Conflict(f"{key} is worked on again")
     holder = _holder(ward, key)
     run = await means.ports.store.find_run(holder) if holder is not None else None
     if run is not None and not run.is_open:

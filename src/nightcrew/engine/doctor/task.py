@@ -25,8 +25,7 @@ async def look_at_tasks(ward: Ward, slug: str) -> AsyncIterator[Found]:
         is_over = task.status is Status.DONE and task.moving_to is None and task.key.number not in open_issues
         if is_over or task.key in ward.busy():
             continue
-        issue = await _issue(ward, task, open_issues.get(task.key.number))
-        for misfit in find_misfits(task, issue=issue, pull=await _pull(ward, task)):
+        for misfit in await _misfits(ward, task, open_issues.get(task.key.number)):
             yield _found(ward, task, misfit)
     known = {task.key.number for task in tasks}
     for other in open_issues.values():
@@ -35,6 +34,17 @@ async def look_at_tasks(ward: Ward, slug: str) -> AsyncIterator[Found]:
             words = f"has {statuses[0].label}, and is no task of this home: another machine may have it"
             hint = f"if none has, set {Status.NEW.label} on it"
             yield Found(Diagnosis(f"issue {slug}#{other.number}", Level.UNKNOWN, words, hint))
+
+
+async def _misfits(ward: Ward, task: Task, listed: Issue | None) -> tuple[Misfit, ...]:
+    """What does not fit is looked at once more, row and issue anew: lists lag, and the loop is at work meanwhile."""
+    found = find_misfits(task, issue=await _issue(ward, task, listed), pull=await _pull(ward, task))
+    if not found:
+        return ()
+    now = await ward.means.ports.store.find_task(task.key)
+    if now is None or now.key in ward.busy():
+        return ()
+    return find_misfits(now, issue=await _issue(ward, now, None), pull=await _pull(ward, now))
 
 
 async def _issue(ward: Ward, task: Task, listed: Issue | None) -> Observed[Issue | None]:

@@ -1,16 +1,18 @@
 """Labels: of the repository, and on an issue. Names differ by more than case, and keep their first spelling."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from nightcrew.forges.local.call import Answer, Call, Route, text_of
 from nightcrew.forges.local.error import Refusal, flaw, invalid, not_found
 from nightcrew.forges.local.event import record_event, touch
+from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.page import page_of_rows
 from nightcrew.forges.local.store import Row
 from nightcrew.forges.local.user import node_id
+from nightcrew.ports.tracker import LabelSpec
 
 NAME_LENGTH = 50
 DESCRIPTION_LENGTH = 100
@@ -66,6 +68,20 @@ def _check_rest(color: str, description: str | None) -> None:
         raise invalid(flaw("Label", "invalid", "color"))
     if description is not None and len(description) > DESCRIPTION_LENGTH:
         raise invalid(flaw("Label", "custom", "description", "description is too long (maximum is 100 characters)"))
+
+
+def add_labels(forge: LocalForge, full_name: str, labels: Mapping[str, LabelSpec]) -> tuple[str, ...]:
+    """Those that are not there yet, made without a request; their names."""
+    repository, added = forge.repository_id(full_name), []
+    there = {row["key"] for row in forge.store.all("SELECT key FROM label WHERE repository_id = ?", repository)}
+    for name, spec in labels.items():
+        if _check_name(name).casefold() not in there:
+            forge.store.insert(
+                "label", repository_id=repository, name=name, key=name.casefold(), color=spec.color.lower(),
+                description=spec.description,
+            )  # fmt: skip
+            added.append(name)
+    return tuple(added)
 
 
 async def list_labels(call: Call) -> Answer:
