@@ -17,6 +17,7 @@ from nightcrew.core.errors import ConfigError, Invalid, NightcrewError, Problem
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId, Sha
 from nightcrew.core.model.report import (
+    AssistantReport,
     AuthorReport,
     Finding,
     ReportedOutcome,
@@ -185,16 +186,21 @@ def routes(complexity: Complexity = Complexity.MEDIUM, **fields: Any) -> Reading
     return Reading(RouterReport(complexity, **fields), None)
 
 
+def answers(text: str = "It waits for an agent.", *orders: str) -> Reading:
+    return Reading(AssistantReport(text, orders), None)
+
+
 def fails(kind: FailureKind, detail: str = "it said so", *, retry_at: datetime | None = None) -> Reading:
     return Reading(None, Failure(kind, detail, retry_at))
 
 
-WELL = {Role.AUTHOR: done(), Role.REVIEWER: approves(), Role.ROUTER: routes()}
+WELL = {Role.AUTHOR: done(), Role.REVIEWER: approves(), Role.ROUTER: routes(), Role.ASSISTANT: answers()}
 _WRITES = (
     "record_task", "update_task", "change_status", "settle_status", "record_run", "save_run", "record_route",
     "record_verdict", "mark_verdict_posted", "save_cooldown", "clear_cooldowns", "record_event", "record_intent",
     "settle_effect", "save_value", "record_internal", "change_internal", "note_job", "record_job_run", "save_job_run",
     "record_saying", "settle_saying",
+    "record_inquiry", "change_inquiry",
 )  # fmt: skip
 
 

@@ -10,11 +10,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, NightcrewError, Problem, Unavailable
-from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey, parse_number
+from nightcrew.core.ids import INTERNAL_FROM, InquiryId, RunId, Sha, TaskKey, parse_number
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.diagnosis import Diagnosis, Level
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.inquiry import Inquiry
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
 from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
@@ -43,6 +44,7 @@ from nightcrew.ports.service import (
     Word,
 )
 from nightcrew.ports.skill_service import SkillReport
+from tests.fakes.inquiry_service import FakeInquiries
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HEAD = Sha("ab" * 20)
@@ -83,11 +85,12 @@ def a_run(task: TaskKey, *, number: int = 1, role: Role = Role.AUTHOR, state: Ru
     )
 
 
-class FakeService:
+class FakeService(FakeInquiries):
     """Everything is public: tests put in what they need. `reads_only`: as while no service runs."""
 
     def __init__(self, *, reads_only: bool = False) -> None:
         self.reads_only = reads_only
+        self.inquiries: dict[InquiryId, Inquiry] = {}
         self.tasks: dict[TaskKey, Task] = {}
         self.jobs: dict[tuple[str, str], JobDetail] = {}
         self.internals: dict[TaskKey, InternalTask] = {}

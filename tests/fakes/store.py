@@ -12,12 +12,13 @@ from datetime import datetime
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.ids import INTERNAL_FROM, RunId, Sha, TaskKey
+from nightcrew.core.ids import INTERNAL_FROM, InquiryId, RunId, Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
 from nightcrew.core.model.board import Card
 from nightcrew.core.model.build import Build, BuildState
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.inquiry import Inquiry
 from nightcrew.core.model.internal import InternalTask
 from nightcrew.core.model.job import JobRecord, JobRun
 from nightcrew.core.model.memory import Memory
@@ -32,11 +33,12 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
+from tests.fakes.inquiry_store import MemoryInquiries
 from tests.fakes.job_store import MemoryJobs
 from tests.fakes.saying_store import MemorySayings
 
 
-class MemoryStore(MemoryJobs, MemorySayings):
+class MemoryStore(MemoryJobs, MemorySayings, MemoryInquiries):
     """Implements `nightcrew.ports.store.Store`. No method awaits anything, so each is whole by nature."""
 
     def __init__(self) -> None:
@@ -45,6 +47,7 @@ class MemoryStore(MemoryJobs, MemorySayings):
         self.tasks: dict[TaskKey, Task] = {}
         self.jobs: dict[tuple[str, str], JobRecord] = {}
         self.job_runs: dict[tuple[str, str, datetime], JobRun] = {}
+        self.inquiries: dict[InquiryId, Inquiry] = {}
         self.internals: dict[TaskKey, InternalTask] = {}
         self.commands: dict[tuple[str, int, int], SettledCommand] = {}
         self.runs: dict[RunId, Run] = {}

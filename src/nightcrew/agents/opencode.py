@@ -181,6 +181,9 @@ class OpencodeAgent:
         return json.dumps(content, ensure_ascii=False)
 
 
+_LOOKERS = (Role.REVIEWER, Role.ASSISTANT)
+
+
 def _permission(job: AgentJob) -> Mapping[str, object]:
     """Every permission that could ask; of several rules for one tool the last that fits is used."""
     if job.role is Role.AUTHOR:
@@ -193,7 +196,7 @@ def _permission(job: AgentJob) -> Mapping[str, object]:
             "question": "deny",
         }
     # Any of them can write a file: `--output`, which git also takes shortened.
-    looking = {**dict.fromkeys(_LOOKING, "allow"), "git *--ou*": "deny"} if job.role is Role.REVIEWER else {}
+    looking = {**dict.fromkeys(_LOOKING, "allow"), "git *--ou*": "deny"} if job.role in _LOOKERS else {}
     return {
         "edit": "deny",
         "bash": {"*": "deny", **looking},

@@ -14,6 +14,7 @@ from nightcrew.api import (
     failure,
     flaky,
     health,
+    inquiry,
     job,
     memory,
     notice,
@@ -51,7 +52,22 @@ def create_app(service: Service, *, pace: Pace = DEFAULT_PACE) -> FastAPI:
     app.state.pace = pace
     app.state.closing = asyncio.Event()
     told = (event, cooldown, failure, flaky, memory, notice)
-    for room in (service_status, doctor, project, task, job, skill, report, pull, revert, run, *told, board, config):
+    for room in (
+        service_status,
+        doctor,
+        project,
+        task,
+        job,
+        inquiry,
+        skill,
+        report,
+        pull,
+        revert,
+        run,
+        *told,
+        board,
+        config,
+    ):
         app.include_router(room.router, prefix=PREFIX)
     app.include_router(health.router)
     install_errors(app)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nightcrew.api.plain import Json, render_moment
-from nightcrew.core.model.report import AuthorReport, Report, ReviewReport, Usage
+from nightcrew.core.model.report import AssistantReport, AuthorReport, Report, ReviewReport, Usage
 from nightcrew.core.model.run import Run, RunOutcome
 from nightcrew.ports.service import (
     LogPiece,
@@ -65,7 +65,7 @@ def _outcome(outcome: RunOutcome) -> Json:
 
 
 def _report_answer(report: Report | None) -> str | None:
-    if report is None:
+    if report is None or isinstance(report, AssistantReport):
         return None
     if isinstance(report, AuthorReport):
         return report.outcome.value
@@ -81,7 +81,7 @@ def _report_summary(report: Report | None) -> str:
         return report.question or report.summary
     if isinstance(report, ReviewReport):
         return report.summary
-    return report.why
+    return report.answer if isinstance(report, AssistantReport) else report.why
 
 
 def _usage(usage: Usage) -> Json:

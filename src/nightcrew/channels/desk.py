@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from nightcrew.channels import view
 from nightcrew.channels.confirm import CONFIRM_FOR, Confirmations
-from nightcrew.core.chat.message import Button, Message, Span, Style, plain
+from nightcrew.core.chat.message import BUTTON_BYTES, Button, Message, Span, Style, plain
 from nightcrew.core.chat.order import BINDING, DANGEROUS, NoOrder, Order, Verb, parse_order
+from nightcrew.core.chat.proposal import render_order
 from nightcrew.core.errors import ConfigError, NightcrewError
 from nightcrew.core.ids import TaskKey
+from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.saying import split_now
 from nightcrew.ports.channel import Place, render_receiver
 from nightcrew.ports.clock import Clock
@@ -40,6 +42,9 @@ _HEAD = re.compile(r"[0-9a-f]{7,40}")
 Follow = Callable[[Asker, TaskKey], Awaitable[Message]]
 """Begins to follow the run of a task at a place (`/stream`); its answer is said first."""
 
+Ask = Callable[[Asker, str], Awaitable[None]]
+"""Asks a question (`/ask`), and says what becomes of it at the asker's place."""
+
 
 class Desk:
     """Carries orders out. It keeps nothing but what waits for a second word."""
@@ -48,6 +53,8 @@ class Desk:
         self.service = service
         self.follow: Follow | None = None
         """Set by a channel that can."""
+        self.ask: Ask | None = None
+        """The same."""
         self._clock = clock
         self._confirmations = Confirmations()
 
@@ -61,11 +68,21 @@ class Desk:
             return plain(order.why)
         return await self._guarded(order, asker, is_sure=False)
 
+    def offer(self, order: Order, asker: Asker) -> Button:
+        """A button that has an order carried out which somebody else proposed, when a person presses it. A dangerous
+        one asks for a second word, as ever."""
+        text = render_order(order)
+        words = one_line(f"/{order.verb.value} {order.target}", 40)
+        if len(text.encode()) <= BUTTON_BYTES:
+            return Button(words, text)
+        token = self._keep(order, asker)
+        return Button(words, f"/confirm {token}")
+
     async def press(self, order_text: str, asker: Asker) -> Message | None:
         """A button was pressed. Buttons that stand for an order which has to be confirmed ask for it as well."""
         return await self.take(order_text, asker)
 
-    async def _guarded(self, order: Order, asker: Asker, *, is_sure: bool) -> Message:
+    async def _guarded(self, order: Order, asker: Asker, *, is_sure: bool) -> Message | None:
         try:
             return await self._do(order, asker, is_sure=is_sure)
         except ConfigError as error:
@@ -73,7 +90,7 @@ class Desk:
         except NightcrewError as error:
             return plain(str(error))
 
-    async def _do(self, order: Order, asker: Asker, *, is_sure: bool) -> Message:
+    async def _do(self, order: Order, asker: Asker, *, is_sure: bool) -> Message | None:
         match order.verb:
             case Verb.CONFIRM:
                 return await self._confirmed(order, asker)
@@ -88,6 +105,11 @@ class Desk:
                 return (
                     plain("Following is not possible here.") if self.follow is None else await self.follow(asker, key)
                 )
+            case Verb.ASK:
+                if self.ask is None:
+                    return plain("Asking is not possible here.")
+                await self.ask(asker, order.words)
+                return None
             case Verb.SUBSCRIBE | Verb.UNSUBSCRIBE:
                 is_on = order.verb is Verb.SUBSCRIBE
                 project = await self._project(order.target) if order.target else None
@@ -180,13 +202,17 @@ class Desk:
     async def _ask_again(self, order: Order, asker: Asker) -> Message:
         key = await self._task(order)
         order = replace(order, words=f"{key} {order.rest}".strip())
-        token = secrets.token_hex(8)
-        self._confirmations.ask(token, order, person=asker.person, place=str(asker.place), now=self._clock.now())
+        token = self._keep(order, asker)
         minutes = int(CONFIRM_FOR.total_seconds() // 60)
         question = (Span(f"/{order.verb.value} {order.words}", Style.CODE), Span(f"\nReally? (within {minutes} min)"))
         return Message(question, (Button("Yes", f"/confirm {token}"), Button("No", f"/cancel {token}")))
 
-    async def _confirmed(self, order: Order, asker: Asker) -> Message:
+    def _keep(self, order: Order, asker: Asker) -> str:
+        token = secrets.token_hex(8)
+        self._confirmations.ask(token, order, person=asker.person, place=str(asker.place), now=self._clock.now())
+        return token
+
+    async def _confirmed(self, order: Order, asker: Asker) -> Message | None:
         kept = self._confirmations.take(
             order.target, person=asker.person, place=str(asker.place), now=self._clock.now()
         )

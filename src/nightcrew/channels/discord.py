@@ -22,6 +22,7 @@ from nightcrew.channels.access import Access
 from nightcrew.channels.desk import Asker, Desk
 from nightcrew.channels.discord_error import translate
 from nightcrew.channels.discord_form import LIMIT, cost_of, parts_of, render_spans, view_of
+from nightcrew.channels.inquiry import Inquiries
 from nightcrew.channels.part import say_parts
 from nightcrew.channels.reply import Replies
 from nightcrew.channels.room import Rooms, open_rooms
@@ -75,6 +76,9 @@ class DiscordChannel:
         async with open_rooms() as rooms:
             streams = Streams(self._desk.service, self, self._clock, rooms.group, self._report)
             self._desk.follow = streams.follow
+            inquiries = Inquiries(NAME, self._desk, self, self._replies, clock=self._clock, group=rooms.group)
+            self._desk.ask = inquiries.ask
+            inquiries.resume()
             client = _Client(partial(self._take, rooms), commands=tuple(HELP))
             try:
                 async with client:

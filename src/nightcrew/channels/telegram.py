@@ -17,6 +17,7 @@ from telegram.request import HTTPXRequest
 
 from nightcrew.channels.access import Access
 from nightcrew.channels.desk import Asker, Desk
+from nightcrew.channels.inquiry import Inquiries
 from nightcrew.channels.part import say_parts
 from nightcrew.channels.patience import Patience
 from nightcrew.channels.reply import Replies
@@ -104,6 +105,9 @@ class TelegramChannel:
         async with self.opened(), open_rooms() as rooms:
             streams = Streams(self._desk.service, self, self._clock, rooms.group, self._report)
             self._desk.follow = streams.follow
+            inquiries = Inquiries(NAME, self._desk, self, self._replies, clock=self._clock, group=rooms.group)
+            self._desk.ask = inquiries.ask
+            inquiries.resume()
             position = await self._cursor.load()
             taken = deque([position], maxlen=_REMEMBERED)
             while True:

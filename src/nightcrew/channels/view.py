@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from nightcrew.core.chat.message import Button, Message, Span, Style, lines, plain
+from nightcrew.core.chat.message import BUTTON_BYTES, Button, Message, Span, Style, lines, plain
 from nightcrew.core.chat.order import render_help as help_lines
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
@@ -121,7 +121,7 @@ def _task_row(summary: TaskSummary) -> tuple[Span, ...]:
 
 def _order(words: str, order: str) -> Button | None:
     """A button for an order; None where its name is too long for a platform's buttons."""
-    return Button(words, order) if len(order.encode()) <= 64 else None
+    return Button(words, order) if len(order.encode()) <= BUTTON_BYTES else None
 
 
 def _web(url: str) -> str:

@@ -25,6 +25,7 @@ def find_disagreements(
         *_jobs(file, where),
         *_forges(file, values, where=where),
         *_router(file, where),
+        *_ask(file, where),
         *_adapters(file, where, adapters=adapters),
         *_webhook(file, where),
         *_git(file, where),
@@ -64,6 +65,12 @@ def _forges(file: ConfigFile, values: Mapping[str, Any], *, where: Where) -> Ite
         name = written.get("forge")
         if name is not None and name not in known:
             yield _unknown(where(("projects", index, "forge")), "forge", name, known=known)
+
+
+def _ask(file: ConfigFile, where: Where) -> Iterator[Problem]:
+    for index, name in enumerate(file.ask.agents):
+        if name not in file.agents:
+            yield _unknown(where(("ask", "agents", index)), "agent", name, known=file.agents)
 
 
 def _router(file: ConfigFile, where: Where) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from nightcrew.config.ask import build_ask
 from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
@@ -71,6 +72,7 @@ def build_settings(
             timeouts_s={level: getattr(file.limits.timeouts, level.value) for level in Complexity},
             review_timeout_s=file.limits.review_timeout,
         ),
+        ask=build_ask(file.ask),
         cooldowns=build_cooldowns(file.cooldowns),
         interval_s=file.interval,
         interval_min_s=file.interval_min,

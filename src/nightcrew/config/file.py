@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, JsonValue
 
+from nightcrew.config.ask import AskKeys
 from nightcrew.config.channel import ChannelsKeys
 from nightcrew.config.cooldown import CooldownTable
 from nightcrew.config.git import GitKeys
@@ -200,6 +201,7 @@ class ConfigFile(Section):
     notices: NoticesKeys = key("Who is told what happened, and what waits for them.", NoticesKeys())
     router: RouterKeys = key("Who gets a task that no label decides.", RouterKeys())
     limits: LimitKeys = key("Bounds of all projects together.", LimitKeys())
+    ask: AskKeys = key("Questions that people ask.", AskKeys())
     sandbox: SandboxKind = key(
         "The sandbox around agents, setup commands and checks; `auto`: that of this system, if it works.",
         Settings().sandbox,

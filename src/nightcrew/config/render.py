@@ -35,6 +35,11 @@ def render_settings(settings: Settings) -> dict[str, object]:
             "timeouts": {level.value: render_duration(value) for level, value in limits.timeouts_s.items()},
             "review_timeout": render_duration(limits.review_timeout_s),
         },
+        "ask": {
+            "max_runs": settings.ask.max_runs,
+            "timeout": render_duration(settings.ask.timeout_s),
+            "agents": list(settings.ask.agents),
+        },
         "cooldowns": {
             kind.value: {
                 "base": render_duration(rule.base_s),

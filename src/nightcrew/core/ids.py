@@ -9,6 +9,9 @@ from nightcrew.core.errors import NightcrewError
 RunId = NewType("RunId", str)
 """A ULID: 26 characters, sorts by time of making."""
 
+InquiryId = NewType("InquiryId", str)
+"""The same for a person's question."""
+
 Sha = NewType("Sha", str)
 """A full git object id in lower case: 40 (or 64) hex digits."""
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightcrew.core.model.report import (
+    AssistantReport,
     AuthorReport,
     Decision,
     Finding,
@@ -33,6 +34,12 @@ from nightcrew.core.model.run import Role
 
 TEXT_LIMIT = 4_000
 """Characters of any one text of a report; what is longer is cut with a mark."""
+
+REPLY_LIMIT = 16_000
+"""Characters of an answer to a person."""
+
+ORDER_LIMIT = 5
+"""Orders that one answer may propose."""
 
 FINDING_LIMIT = 100
 """Findings of a review that are kept."""
@@ -124,6 +131,8 @@ def _read_object(role: Role, value: Mapping[str, Any]) -> Report | ReportError:
     try:
         if role is Role.AUTHOR:
             return _read_author(value)
+        if role is Role.ASSISTANT:
+            return _read_assistant(value)
         return _read_review(value) if role is Role.REVIEWER else _read_router(value)
     except _ShapeError as error:
         return ReportError(str(error))
@@ -216,6 +225,20 @@ def _read_router(value: Mapping[str, Any]) -> RouterReport:
     )
 
 
+def _read_assistant(value: Mapping[str, Any]) -> AssistantReport:
+    """Proposals that are no texts are passed over: they are not worth losing an answer for."""
+    answer = value.get("answer")
+    if not isinstance(answer, str) or answer == _CLASHING or not clean_text(answer, limit=REPLY_LIMIT).strip():
+        raise _ShapeError('"answer" is missing, empty, or not one text')
+    if answer == _EXAMPLES[Role.ASSISTANT]["answer"]:
+        raise _ShapeError('"answer" is the unfilled example')
+    given = value.get("orders")
+    texts = [text for text in given if isinstance(text, str)] if isinstance(given, list | tuple) else []
+    orders = [clean_text(text, limit=TEXT_LIMIT).strip() for text in texts]
+    kept = dict.fromkeys(order for order in orders if order)
+    return AssistantReport(clean_text(answer, limit=REPLY_LIMIT).strip(), tuple(kept)[:ORDER_LIMIT])
+
+
 def _word(value: Mapping[str, Any], *keys: str) -> str:
     """The text under the first of `keys`; under several of them it must be the same."""
     given = {value[key] if isinstance(value[key], str) else _CLASHING for key in keys if key in value}
@@ -267,6 +290,7 @@ _EXAMPLES: Mapping[Role, Mapping[str, Any]] = {
         "findings": [{"path": "src/example.py", "line": 12, "text": "<what is wrong here and what to do>"}],
     },
     Role.ROUTER: {"complexity": "medium", "agent": "", "why": "<one sentence>", "skills": []},
+    Role.ASSISTANT: {"answer": "<your answer, as Markdown>", "orders": []},
 }
 
 _RULES: Mapping[Role, str] = {
@@ -285,6 +309,11 @@ _RULES: Mapping[Role, str] = {
         '"complexity" is exactly one of: "simple", "medium", "complex". "agent" is the name of the agent you would '
         'give it to, or empty. "skills" are the names of those of the listed skills that the work needs, at most five; '
         "often none. Change nothing, and look at nothing but this text."
+    ),
+    Role.ASSISTANT: (
+        '"answer" is what the person reads, in the language of their question. "orders" is a list of orders that you '
+        "propose, each exactly as one would write it in a chat; leave it empty unless the question asks for something "
+        "to be done. You cannot carry any of them out; the person is shown them and decides. Change nothing."
     ),
 }
 
@@ -312,6 +341,8 @@ def report_schema(role: Role) -> dict[str, Any]:
     if role is Role.ROUTER:
         complexity = {"type": "string", "enum": [known.value for known in Complexity]}
         return _object(complexity=complexity, agent=text, why=text, skills={"type": "array", "items": text})
+    if role is Role.ASSISTANT:
+        return _object(answer=text, orders={"type": "array", "items": text})
     finding = _object(path=text, line={"type": ["integer", "null"]}, text=text)
     decision = {"type": "string", "enum": [known.value for known in Decision]}
     return _object(decision=decision, summary=text, findings={"type": "array", "items": finding})

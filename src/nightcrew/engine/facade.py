@@ -17,6 +17,7 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.routing import parse_overrides
 from nightcrew.core.render import MARK
 from nightcrew.core.step.asked import answer_command
+from nightcrew.engine.asking import Asking
 from nightcrew.engine.board import sync_now
 from nightcrew.engine.cooldown import clear_cooldowns
 from nightcrew.engine.doctor import Ward, examine
@@ -26,7 +27,6 @@ from nightcrew.engine.effect.means import subject
 from nightcrew.engine.effect.status import vouch, waive
 from nightcrew.engine.job import run_job, switch_job
 from nightcrew.engine.prune import prune
-from nightcrew.engine.question import Questions
 from nightcrew.engine.request import ask_about
 from nightcrew.engine.revert import revert
 from nightcrew.engine.saying import say_to
@@ -35,7 +35,7 @@ from nightcrew.engine.view.record import PAUSED
 from nightcrew.ports.service import Answer, Word
 
 
-class Facade(Questions):
+class Facade(Asking):
     """Implements `ports.service.Service`: the questions, and the orders."""
 
     async def prune(self, *, dry_run: bool) -> Answer:

@@ -13,6 +13,7 @@ from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.keeping import list_old_runs, list_old_workspaces
 from nightcrew.engine.disk import measure_bytes, remove_inside
+from nightcrew.engine.effect.inquiry import FOLDER
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.effect.workspace import remove_left
 from nightcrew.ports.service import Answer
@@ -23,7 +24,7 @@ LOOK_EVERY_S = 600.0
 LARGEST_OUTPUT = 10_000_000
 """Bytes of what a service manager keeps of our output (launchd.log) before it is emptied."""
 ALL = 1_000_000_000
-USED = ("runs", "worktrees", "repos", "skill-repositories", "forge", "logs")
+USED = ("runs", "asks", "worktrees", "repos", "skill-repositories", "forge", "logs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Old:
 
     runs: tuple[Run, ...]
     tasks: tuple[Task, ...]
+    asks: tuple[Path, ...]
     logs: tuple[Path, ...]
     backups: tuple[Path, ...]
     events_before: datetime | None
@@ -43,6 +45,7 @@ async def prune(means: Means, *, dry_run: bool) -> Answer:
     taken = {
         "runs": await _remove(means, "runs", [means.folder(run) for run in old.runs], dry_run=dry_run),
         "worktrees": await _remove_workspaces(means, old.tasks, dry_run=dry_run),
+        "questions": await _remove(means, FOLDER, old.asks, dry_run=dry_run),
         "logs": await _remove(means, "logs", old.logs, dry_run=dry_run),
         "backups": await _remove(means, ".", old.backups, dry_run=dry_run),
         "events": {"count": await _cut_events(means, old.events_before, dry_run=dry_run), "bytes": 0},
@@ -78,6 +81,7 @@ async def _find(means: Means) -> Old:
     return Old(
         runs=tuple(folders),
         tasks=tuple(task for task in left if means.ports.workspace.path(task.key.project, task.key.number).exists()),
+        asks=tuple(_old_files(home / FOLDER, ("*",), before=_before(now, kept.runs_s))),
         logs=tuple(_old_files(home / "logs", ("*.jsonl.*", "world-*.json"), before=_before(now, kept.logs_s))),
         backups=tuple(sorted(home.glob("*.backup-*"), key=_changed_at, reverse=True)[kept.backups :]),
         events_before=_before(now, kept.events_s),

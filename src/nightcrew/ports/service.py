@@ -24,6 +24,7 @@ from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.policy.budgeting import Spent
 from nightcrew.core.reason import Wait
 from nightcrew.ports.answer import Answer
+from nightcrew.ports.inquiry_service import InquiryService
 from nightcrew.ports.job_service import JobService
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.skill_service import SkillService
@@ -182,7 +183,7 @@ class Word:
     name: str = ""
 
 
-class Service(JobService, SkillService, Protocol):
+class Service(JobService, SkillService, InquiryService, Protocol):
     """Errors: Missing (no such task, run, project), Conflict (not possible now, and why), Invalid (bad argument),
     Unavailable (the service is not running, for commands that change something)."""
 

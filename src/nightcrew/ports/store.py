@@ -23,6 +23,7 @@ from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
+from nightcrew.ports.inquiry_store import InquiryStore
 from nightcrew.ports.job_store import JobStore
 from nightcrew.ports.saying_store import SayingStore
 
@@ -64,7 +65,7 @@ Draft = Callable[[TaskKey], tuple[Task, InternalTask, Event]]
 """An internal task as it is to be recorded, made once its key is known."""
 
 
-class Store(JobStore, SayingStore, Protocol):
+class Store(JobStore, InquiryStore, SayingStore, Protocol):
     """Every method is one transaction, whole even if its caller is cancelled. Writes with `event` record it in the
     same transaction. Errors: Unavailable (locked longer than the limit, disk full), Missing, Conflict."""
 

@@ -11,10 +11,11 @@ from nightcrew.config.render import render_settings
 from nightcrew.config.skill_file import parse_skill
 from nightcrew.config.spelling import hold_spelling
 from nightcrew.core.errors import Missing, Unavailable
-from nightcrew.core.ids import RunId, TaskKey
+from nightcrew.core.ids import InquiryId, RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.model.diagnosis import Diagnosis
 from nightcrew.core.model.event import Event
+from nightcrew.core.model.inquiry import Inquiry
 from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
@@ -27,6 +28,7 @@ from nightcrew.engine.job import JobReader
 from nightcrew.engine.reading import Reader, Show, Sight
 from nightcrew.engine.skill import report_skills
 from nightcrew.engine.view.skill import load_catalog, places_of
+from nightcrew.ports.inquiry_service import NewInquiry
 from nightcrew.ports.job_service import JobDetail, JobSummary
 from nightcrew.ports.measure import Health, Measure
 from nightcrew.ports.service import (
@@ -194,6 +196,24 @@ class OfflineService:
 
     async def switch_job(self, project: str, name: str, *, enabled: bool) -> Answer:
         _refuse(f"{name} of {project} cannot be switched {'on' if enabled else 'off'}")
+
+    async def ask(self, new: NewInquiry) -> Inquiry:
+        _refuse(f"nobody answers a question of {len(new.question)} characters")
+
+    async def get_inquiry(self, inquiry: InquiryId) -> Inquiry:
+        _refuse(f"{inquiry} is not answered")
+
+    async def list_inquiries(self, *, talk: str | None = None, limit: int = 20) -> tuple[Inquiry, ...]:
+        _refuse(f"the last {limit} questions{f' of {talk}' if talk else ''} are not answered")
+
+    async def cancel_inquiry(self, inquiry: InquiryId) -> Answer:
+        _refuse(f"{inquiry} cannot be cancelled")
+
+    async def list_untold(self, channel: str) -> tuple[Inquiry, ...]:
+        _refuse(f"nothing is said in {channel}")
+
+    async def note_told(self, inquiry: InquiryId) -> None:
+        _refuse(f"the answer to {inquiry} cannot have been said")
 
     async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
         _refuse(f"{key} cannot be approved{head and ' at '}{head}")

@@ -16,6 +16,7 @@ from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.load import Configuration
 from nightcrew.core.errors import ConfigError, Missing, Unavailable
+from nightcrew.engine.inquirer import Inquirer
 from nightcrew.engine.journal import Boundary
 from nightcrew.engine.prune import watch_retention
 from nightcrew.engine.recover import recover
@@ -191,6 +192,7 @@ def _parts(service: Composed) -> dict[str, Callable[[], Awaitable[None]]]:
         "metrics": MetricsPart(loop, service.facade).run,
         "traces": service.tracing.run,
         "awake": Wakeful(is_at_work).run,
+        "questions": Inquirer(loop, service.facade, structlog.get_logger("question").warning).run,
         "retention": partial(watch_retention, lambda: loop.means),
     }
 

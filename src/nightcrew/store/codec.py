@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from nightcrew.core.errors import Bug, NightcrewError
-from nightcrew.core.model.report import AuthorReport, ReviewReport, RouterReport
+from nightcrew.core.model.report import AssistantReport, AuthorReport, ReviewReport, RouterReport
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
@@ -27,7 +27,12 @@ E = TypeVar("E", bound=Enum)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-_TAGS: dict[type, str] = {AuthorReport: "author", ReviewReport: "review", RouterReport: "router"}
+_TAGS: dict[type, str] = {
+    AuthorReport: "author",
+    ReviewReport: "review",
+    RouterReport: "router",
+    AssistantReport: "assistant",
+}
 _TAG_KEY = "is"
 
 

@@ -49,11 +49,12 @@ from nightcrew.store.migration import Migration
 from nightcrew.store.reaction_table import ReactionTables
 from nightcrew.store.reader import reading
 from nightcrew.store.saying_table import SayingTable
+from nightcrew.store.sqlite_inquiry import SqliteInquiries
 from nightcrew.store.sqlite_job import SqliteJobs
 from nightcrew.store.writer import writing
 
 
-class SqliteStore(ReactionTables, BuildRows, SayingTable, SqliteJobs):
+class SqliteStore(ReactionTables, BuildRows, SayingTable, SqliteJobs, SqliteInquiries):
     """Implements `nightcrew.ports.store.Store`; what is said there of a method holds here. Open it with `open` or
     `open_read_only`."""
 

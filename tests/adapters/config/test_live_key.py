@@ -92,6 +92,7 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     ),
     "list": (
         ["sample"],
+        ["ann"],
         ["/srv/x"],
         ["git.example"],
         ["Name: value"],

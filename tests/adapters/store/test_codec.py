@@ -17,7 +17,7 @@ from nightcrew.core.ids import RunId, Sha, TaskKey
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.report import AuthorReport, Decision, Finding, Report, ReviewReport, RouterReport, Usage
 from nightcrew.core.model.route import Complexity, Route, RouteSource
-from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.run import TASK_ROLES, Run, RunOutcome, RunState
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.store import Validator
@@ -76,7 +76,7 @@ RUNS = st.builds(
     Run,
     id=st.just(RunId("01RUN")),
     task=st.just(KEY),
-    role=st.sampled_from(Role),
+    role=st.sampled_from(TASK_ROLES),
     agent=TEXT,
     model=TEXT,
     attempt=st.integers(1, 1000),

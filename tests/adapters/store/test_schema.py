@@ -12,7 +12,7 @@ from nightcrew.core.command import Settlement, Verb
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import Decision
 from nightcrew.core.model.route import Complexity, RouteSource
-from nightcrew.core.model.run import Role, RunState
+from nightcrew.core.model.run import TASK_ROLES, RunState
 from nightcrew.store.migrate import upgrade
 from tests.adapters.store.sample import NOW
 
@@ -96,7 +96,7 @@ class EffectState(Enum):
     [
         (insert_status, Status),
         (insert_moving_to, Status),
-        (insert_role, Role),
+        (insert_role, TASK_ROLES),
         (insert_state, RunState),
         (insert_decision, Decision),
         (insert_complexity, Complexity),

@@ -365,6 +365,8 @@ class Simulated:
                 report = ReviewReport(Decision.APPROVE if word == "done" else Decision.REQUEST_CHANGES, "read it")
             case Role.ROUTER:
                 report = RouterReport(Complexity.SIMPLE)
+            case Role.ASSISTANT:
+                raise AssertionError("no task has an assistant")
         self.results[run.id] = (report, None)
 
     # ---- what people and CI do

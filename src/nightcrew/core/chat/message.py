@@ -26,10 +26,13 @@ class Span:
     url: str = ""
 
 
+BUTTON_BYTES = 64
+"""What an order of a button may take as UTF-8 (Telegram's limit)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Button:
-    """Pressing it gives `order`, as if the person had written it (at most 64 bytes of UTF-8, Telegram's limit), or
-    opens `url`."""
+    """Pressing it gives `order`, as if the person had written it (at most BUTTON_BYTES), or opens `url`."""
 
     words: str
     order: str = ""

@@ -30,6 +30,7 @@ class Verb(Enum):
     JOBS = "jobs"
     COOLDOWNS = "cooldowns"
     STREAM = "stream"
+    ASK = "ask"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     CONFIRM = "confirm"
@@ -55,6 +56,7 @@ HELP: dict[Verb, tuple[str, str]] = {
     Verb.JOBS: ("[PROJECT]", "the scheduled jobs, and when they are due next"),
     Verb.COOLDOWNS: ("", "which agents and models rest, until when and why"),
     Verb.STREAM: ("TASK", "follow the run at work"),
+    Verb.ASK: ("QUESTION", "have an agent answer a question about all this; it can change nothing"),
     Verb.SUBSCRIBE: ("[PROJECT]", "send notices here"),
     Verb.UNSUBSCRIBE: ("[PROJECT]", "send no more notices here"),
     Verb.HELP: ("", "this list"),

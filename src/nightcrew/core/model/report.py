@@ -76,7 +76,16 @@ class RouterReport:
     skills: tuple[str, ...] = ()
 
 
-Report = AuthorReport | ReviewReport | RouterReport
+@dataclass(frozen=True, slots=True)
+class AssistantReport:
+    """An answer to a person's question, as Markdown. `orders` are what it proposes to have done, as a person would
+    write them in a chat; nothing of them is done unless a person says so."""
+
+    answer: str
+    orders: tuple[str, ...] = ()
+
+
+Report = AuthorReport | ReviewReport | RouterReport | AssistantReport
 
 
 @dataclass(frozen=True, slots=True)

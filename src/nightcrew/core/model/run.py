@@ -10,11 +10,17 @@ from nightcrew.core.model.report import Report, Usage
 
 
 class Role(Enum):
-    """What the agent is there for."""
+    """What the agent is there for. An ASSISTANT answers a person's question (`model.inquiry`); it works for no task,
+    and what it does is no row among the runs."""
 
     AUTHOR = "author"
     REVIEWER = "reviewer"
     ROUTER = "router"
+    ASSISTANT = "assistant"
+
+
+TASK_ROLES = (Role.AUTHOR, Role.REVIEWER, Role.ROUTER)
+"""Those that work for a task."""
 
 
 class RunState(Enum):

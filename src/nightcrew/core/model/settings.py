@@ -10,6 +10,7 @@ from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
 from nightcrew.core.model.forge import ForgeSettings, WebhookSettings
 from nightcrew.core.model.git import GitSettings
+from nightcrew.core.model.inquiry import AskSettings
 from nightcrew.core.model.job import JobSettings
 from nightcrew.core.model.merge import MergeSettings
 from nightcrew.core.model.reaction import ReactionSettings
@@ -258,4 +259,5 @@ class Settings:
     discord: ChatSettings = ChatSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
     notices: NoticeSettings = NoticeSettings()
+    ask: AskSettings = AskSettings()
     generation: int = 1

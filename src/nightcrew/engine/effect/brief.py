@@ -90,11 +90,20 @@ async def write_brief(means: Means, run: Run, cwd: Path) -> Brief:
         env=means.ports.resolve_env(means.settings.agents[run.agent]),
         repository_settings=base is not None and await may_load_settings(means, run, cwd, base=base, tree=tree),
     )
-    command = means.ports.agents[run.agent].command(job)
-    write_private(folder / PROMPT_FILE, prompt)
+    brief = lay_out(means, run, job)
     if run.role is Role.AUTHOR and task.pull is not None:
         things = (*built.things, given_thing(run.id)) if built.things else ()
         await means.ports.store.record_delivery(run.task, run.id, things, at=means.ports.clock.now())
+    return brief
+
+
+def lay_out(means: Means, run: Run, job: AgentJob) -> Brief:
+    """The files of a job in the run folder, and the command of its CLI. Invalid if that cannot do it."""
+    folder, own = means.folder(run), job.folder
+    for place in (folder, own):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    command = means.ports.agents[run.agent].command(job)
+    write_private(folder / PROMPT_FILE, job.prompt)
     for name, content in command.files.items():
         write_private(own / name, content)
     rules = [{"match": dict(rule.match), "show": rule.show, "prefix": rule.prefix} for rule in command.show]

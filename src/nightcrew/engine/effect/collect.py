@@ -71,7 +71,7 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     if isinstance(outcome.report, ReviewReport) and run.head_sha is not None:
         await _record_verdict(means, run, outcome.report, run.head_sha)
     await _clean_up(means, run)
-    await _mask_folder(means, run)
+    await mask_run_folder(means, run)
     await keep_unknown(means, run, reading)
     if interruption is None:
         await settle_cooldowns(means, ended)
@@ -134,7 +134,7 @@ async def _record_verdict(means: Means, run: Run, report: ReviewReport, sha: Sha
     await means.ports.store.record_verdict(verdict, event=event)
 
 
-async def _mask_folder(means: Means, run: Run) -> None:
+async def mask_run_folder(means: Means, run: Run) -> None:
     """Take the secrets out of what the run left behind. It has been read by now."""
     try:
         names = await means.ports.mask_folder(means.folder(run))
@@ -155,5 +155,5 @@ async def _clean_up(means: Means, run: Run) -> None:
             await workspace.release(key.project, key.number, lease=run.id)
         case Role.REVIEWER:
             await workspace.remove_checkout(key.project, run.id)
-        case Role.ROUTER:
+        case Role.ROUTER | Role.ASSISTANT:
             pass

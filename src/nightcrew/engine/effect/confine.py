@@ -1,7 +1,7 @@
 """The sandbox around what is not Nightcrew's own: agents, and the commands of projects. Which one works on this machine
 is asked through the ports; what it lets in is decided here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +42,22 @@ class Confined:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What of its project an agent reaches besides its workspace: further paths to read, and its git."""
+
+    read: tuple[str, ...]
+    view: Callable[[], GitView]
+
+
+NO_REACH = Reach((), lambda: GitView(()))
+
+
 async def confine_agent(
-    means: Means, run: Run, job: AgentJob, *, command: AgentCommand, env: Mapping[str, str]
+    means: Means, run: Run, job: AgentJob, *, command: AgentCommand, env: Mapping[str, str], reach: Reach | None = None
 ) -> Confined:
-    """Put an agent's sandbox around its command. Invalid if the one that is asked for does not work here, or cannot
-    keep what is asked of it: then it is not started at all."""
+    """Put an agent's sandbox around its command. `reach` None: that of its task. Invalid if the sandbox that is asked
+    for does not work here, or cannot keep what is asked of it: then it is not started at all."""
     settings, adapter = means.settings.agents[run.agent], means.ports.agents[run.agent]
     sandbox, lacking = await _usable(means, settings.sandbox or means.settings.sandbox)
     if sandbox.means is None:
@@ -58,13 +69,14 @@ async def confine_agent(
     if needs.nested and sandbox.is_root:
         raise Invalid(f"{run.agent} starts a sandbox of its own ({needs.nested}), which root cannot in another")
     env = _without_tmp(means, env)
-    home, view = _home(env), _git_view(means, run, job.workspace)
+    reach = reach or Reach(means.project(run.task).sandbox_read, lambda: _git_view(means, run, job.workspace))
+    home, view = _home(env), reach.view()
     program = find_program_view(command.argv[0], search=env.get("PATH", ""))
     own = ensure_home_view(home, needs.home)
     way = VendorView()
     if settings.network is Network.VENDOR:
         way = ensure_vendor_view(means.folder(run), (*needs.hosts, *settings.hosts))
-    read = (*settings.sandbox_read, *means.project(run.task).sandbox_read)
+    read = (*settings.sandbox_read, *reach.read)
     spec = SandboxSpec(
         workspace=job.workspace,
         folder=job.folder,

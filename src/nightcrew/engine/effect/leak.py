@@ -7,7 +7,7 @@ from dataclasses import replace
 from nightcrew.core.errors import Missing
 from nightcrew.core.failures import Failure
 from nightcrew.core.ids import Sha
-from nightcrew.core.model.report import AuthorReport, Report, ReviewReport, RouterReport
+from nightcrew.core.model.report import AssistantReport, AuthorReport, Report, ReviewReport, RouterReport
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.neutral import one_line
 from nightcrew.core.path_pattern import matching_paths
@@ -113,6 +113,8 @@ def mask_report(mask: Mask, report: Report | None) -> Report | None:
             return replace(report, summary=mask(report.summary), findings=findings)
         case RouterReport():
             return replace(report, why=mask(report.why), skills=tuple(mask(name) for name in report.skills))
+        case AssistantReport():
+            return replace(report, answer=mask(report.answer), orders=tuple(mask(order) for order in report.orders))
         case None:
             return None
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from nightcrew.core.model.run import Run
+from nightcrew.core.model.settings import CommitSettings
 from nightcrew.engine.effect.brief import Brief
-from nightcrew.engine.effect.confine import confine_agent
+from nightcrew.engine.effect.confine import Reach, confine_agent
 from nightcrew.engine.effect.means import Means
 from nightcrew.ports.runtime import SessionSpec
 
@@ -17,13 +18,14 @@ class Prepared:
     sandbox: str
 
 
-async def prepare_session(means: Means, run: Run, brief: Brief) -> Prepared:
+async def prepare_session(means: Means, run: Run, brief: Brief, *, reach: Reach | None = None) -> Prepared:
     """The session of a brief. Its environment is made of what is named here and nothing else: no token of a forge, no
-    key of a service is in it. Invalid if its sandbox cannot be had."""
+    key of a service is in it. `reach` is for a run of no task. Invalid if its sandbox cannot be had."""
     job, command = brief.job, brief.command
-    identity = git_identity(run.agent, means.project(run.task).commit.email)
+    commit = means.project(run.task).commit if reach is None else CommitSettings()
+    identity = git_identity(run.agent, commit.email)
     env = {**means.ports.base_env(), **identity, **job.env, **command.env}
-    confined = await confine_agent(means, run, job, command=command, env=env)
+    confined = await confine_agent(means, run, job, command=command, env=env, reach=reach)
     spec = SessionSpec(
         name=run.session,
         argv=confined.argv,

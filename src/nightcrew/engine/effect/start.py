@@ -190,7 +190,7 @@ def _count_attempt(task: Task) -> Task:
 async def _place(means: Means, run: Run) -> tuple[Path, Run]:
     """Where the agent works. An author's run is recorded with the HEAD that it begins at."""
     match run.role:
-        case Role.ROUTER:
+        case Role.ROUTER | Role.ASSISTANT:
             empty = means.folder(run) / "work"
             empty.mkdir(parents=True, exist_ok=True)
             return empty, run
