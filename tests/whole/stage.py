@@ -76,6 +76,7 @@ class Stage:
         self.log = folder / "service.log"
         self.variables: dict[str, str] = {}
         self._issues: dict[str, Json] = {}
+        self._questions: dict[str, Json] = {}
         self._clones = 0
 
     def octo_at(self, url: str) -> httpx.AsyncClient:
@@ -93,7 +94,16 @@ class Stage:
         a router says."""
         part = {"in_order": True, "attempts": list(attempts), "review": {"in_order": list(reviews)}}
         self._issues[title] = {**part, "route": route or {}}
+        self._write_book()
+
+    def reply(self, words: str, answer: str, **more: Any) -> None:
+        """What an agent answers to a question in which the words stand."""
+        self._questions[words] = {"answer": answer, **more}
+        self._write_book()
+
+    def _write_book(self) -> None:
         book = {"pause_s": 0, "starts": str(self.folder / "starts.log"), "issues": self._issues}
+        book["questions"] = self._questions
         draft = self.playbook.with_suffix(".tmp")
         draft.write_text(json.dumps(book), encoding="utf-8")
         draft.replace(self.playbook)

@@ -13,6 +13,9 @@ and `answer` (what a report found out).
 A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
 is; `"review": {"in_order": [step, …]}` gives in the n-th run the n-th answer: `decision`, `summary`, and what is said
 above of `gate` and `exit`. A router answers with what `route` has over a medium complexity.
+
+With `questions` ({words: step}) it answers a person's question in which the words stand: `answer`, `orders`, `shows`
+(what a line of the prompt holds that is repeated), `gate` and `exit`.
 """
 
 import json
@@ -35,6 +38,8 @@ def main() -> int:
     playbook = json.loads(pathlib.Path(job["playbook"]).read_text(encoding="utf-8"))
     note_start(job, playbook)
     tell({"type": "session", "id": job["resume"] or job["session"]})
+    if job["role"] == "assistant":
+        return reply(job, playbook, prompt)
     title = re.search(r"^## The issue\n<<<BEGIN DATA \w+>>>\n(?:#|i)\d+ (.*)$", prompt, re.MULTILINE)
     part = playbook["issues"].get(title[1]) if title else None
     if title is None or part is None:
@@ -113,6 +118,23 @@ def answer(job: Json, step: Json) -> int:
     if leaves(job, step):
         return int(step["exit"])
     report(job, {"decision": step["decision"], "summary": step["summary"], "findings": step.get("findings", [])})
+    return 0
+
+
+def reply(job: Json, playbook: Json, prompt: str) -> int:
+    """The answer to the first question of the playbook whose words stand in the person's."""
+    title = r"^## The question of the person\n<<<BEGIN DATA \w+>>>\n(.*?)\n<<<END DATA"
+    asked = re.search(title, prompt, re.MULTILINE | re.DOTALL)
+    words = asked[1] if asked else ""
+    step = next((step for key, step in playbook.get("questions", {}).items() if key in words), None)
+    if step is None:
+        report(job, {"answer": "There is nothing about this in the playbook.", "orders": []})
+        return 0
+    say("say", f"{job['agent']} answers: {words.splitlines()[0]}")
+    if leaves(job, step):
+        return int(step["exit"])
+    shown = [line for line in prompt.splitlines() if step.get("shows") and step["shows"] in line]
+    report(job, {"answer": "\n".join([step["answer"], *shown[:1]]), "orders": step.get("orders", [])})
     return 0
 
 

@@ -25,6 +25,10 @@ EDIT_EVERY_S = 10.0
 """How often the message that shows how it goes is edited at most."""
 TALK_FOR = timedelta(minutes=30)
 """A question of the same person at the same place within this time after the last goes on with that conversation."""
+AGAIN_AFTER_S = (0.0, 60.0, 600.0, 3600.0)
+"""When an answer is said, and said again where it was not taken."""
+WANTED_FOR = timedelta(days=1)
+"""An answer that could not be said for so long is said no more."""
 
 
 @dataclass(slots=True)
@@ -55,7 +59,8 @@ class Inquiries:
     async def _resume(self) -> None:
         try:
             for inquiry in await self.desk.service.list_untold(self.channel):
-                self._begin(inquiry)
+                if self.clock.now() - inquiry.asked_at < WANTED_FOR:
+                    self._begin(inquiry)
         except PortError as error:
             self.replies.report(f"what was asked before could not be read: {error}")
 
@@ -80,14 +85,23 @@ class Inquiries:
                 await progress.show(_state(inquiry))
                 await asyncio.sleep(LOOK_EVERY_S)
                 inquiry = await self.desk.service.get_inquiry(inquiry.id)
-            asker = Asker(self.channel, place, inquiry.origin.person)
-            if await self.replies.say(place, render_inquiry(inquiry, lambda order: self.desk.offer(order, asker))):
-                await self.desk.service.note_told(inquiry.id)
+            await self._tell(inquiry, place)
         except NightcrewError as error:
             self.replies.report(f"following a question at {place} ended: {error}")
         finally:
             self._followed.discard(inquiry.id)
         await progress.show(_state(inquiry), is_last=True)
+
+    async def _tell(self, inquiry: Inquiry, place: Place) -> None:
+        """Say the answer; a platform that does not take it is tried again some times. It stays untold else, and is said
+        after the next start."""
+        asker = Asker(self.channel, place, inquiry.origin.person)
+        message = render_inquiry(inquiry, lambda order: self.desk.offer(order, asker))
+        for pause_s in AGAIN_AFTER_S:
+            await asyncio.sleep(pause_s)
+            if await self.replies.say(place, message):
+                await self.desk.service.note_told(inquiry.id)
+                return
 
 
 @dataclass(slots=True)

@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "review": ("review", "have a pull request reviewed, and nothing else"),
     "job": ("job", "show scheduled work, and say a word about it"),
     "report": ("report", "show what shipped, what failed and why in the last days"),
+    "ask": ("ask", "have an agent answer a question about all this"),
+    "chat": ("chat", "talk with an agent about all this"),
     "run": ("run", "show runs of agents and what they printed"),
     "attach": ("attach", "attach the terminal to the session that works on a task"),
     "stream": ("stream", "follow live what happens"),
