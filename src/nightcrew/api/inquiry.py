@@ -27,7 +27,7 @@ async def ask(service: Port, body: InquiryRequest) -> Json:
     return render_inquiry(await service.ask(new))
 
 
-@router.get("", response_model=InquiriesBody)
+@router.get("", response_model=InquiriesBody, responses=describe_errors())
 async def list_inquiries(
     service: Port,
     *,

@@ -71,18 +71,17 @@ async def test_discord_proposes_by_buttons_and_does_nothing_before_they_are_pres
 
 
 async def test_what_was_asked_before_a_restart_is_answered_after_it_and_what_is_stale_is_not():
-    async with telegram() as stage:
-        now = SystemClock().now()
-        for question, age in (("Old?", timedelta(days=2)), ("Fresh?", timedelta(minutes=1))):
-            made = await stage.service.ask(NewInquiry(question, origin=Origin("telegram", "7", "7")))
-            stage.service.answer(made.id, "So.")
-            stage.service.inquiries[made.id] = replace(stage.service.inquiries[made.id], asked_at=now - age)
-        service = stage.service
+    service, now = FakeService(), SystemClock().now()
+    for question, age in (("Old?", timedelta(days=2)), ("Fresh?", timedelta(minutes=1))):
+        made = await service.ask(NewInquiry(question, origin=Origin("telegram", "7", "7")))
+        service.answer(made.id, "So.")
+        service.inquiries[made.id] = replace(service.inquiries[made.id], asked_at=now - age)
+    old, fresh = service.inquiries
     async with telegram() as stage:
         stage.channel._desk.service = service
-        await eventually(lambda: stage.server.said, what="the answer")
+        await eventually(lambda: service.inquiries[fresh].told_at, what="the answer")
         assert [said.text for said in stage.server.said] == ["Fresh?\nSo.\n"]
-        assert [one.told_at is not None for one in service.inquiries.values()] == [False, True]
+        assert service.inquiries[old].told_at is None
 
 
 async def test_an_answer_that_is_not_there_is_told_as_well():

@@ -46,7 +46,7 @@ def required_skills(settings: SkillSettings, role: Role, labels: Iterable[str]) 
             return tuple(dict.fromkeys((*settings.required, *_labelled(labels))))
         case Role.REVIEWER:
             return tuple(dict.fromkeys(settings.review))
-        case Role.ROUTER:
+        case Role.ROUTER | Role.ASSISTANT:
             return ()
 
 
