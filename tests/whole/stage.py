@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +24,15 @@ from nightcrew.runtimes.process_table import load_processes
 from nightcrew.runtimes.tmux_server import TmuxServer
 from nightcrew.service.clock import SystemClock
 from tests.waiting import eventually
+from tests.whole.outside import PROJECT, TOKENS, Json, Outside
+from tests.whole.program import Said, command
 
-PROJECT = "octo/demo"
-TOKENS = {"octo": "token-octo", "bob": "token-bob", "eve": "token-eve"}
-"""octo owns the repository and is the account that Nightcrew uses; bob may write to it; eve is a stranger."""
 AGENTS = ("owl", "fox", "lynx")
 FILES = {"README.md": "# Demo\n", "answer.txt": "unknown\n"}
 RUNNER = Path(__file__).with_name("runner.py")
 ROOT = Path(__file__).parents[2]
 INTERVAL_S = 0.3
 WITHIN_S = 40.0
-
-Json = dict[str, Any]
 
 
 def attempt(files: Mapping[str, str], summary: str = "Wrote it.", **more: Any) -> Json:
@@ -52,38 +48,18 @@ def says(decision: str, summary: str = "Looked at it.", **more: Any) -> Json:
 APPROVE = says("approve", "It is right.")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Stage:
+class Stage(Outside):
     """Everything set up. The service does not run yet."""
 
     def __init__(self, folder: Path, forge: LocalForge, bare: Path, url: str) -> None:
-        self.folder = folder
+        super().__init__(folder, bare, url)
         self.home = Home(folder / "h")
         self.forge = forge
-        self.bare = bare
-        self.url = url
         self.service: subprocess.Popen[bytes] | None = None
-        self.octo = self.octo_at(url)
-        self.bob, self.eve = self.person("bob"), self.person("eve")
         self.log = folder / "service.log"
         self.variables: dict[str, str] = {}
         self._issues: dict[str, Json] = {}
         self._questions: dict[str, Json] = {}
-        self._clones = 0
-
-    def octo_at(self, url: str) -> httpx.AsyncClient:
-        return _client(url, TOKENS["octo"])
-
-    def person(self, login: str) -> httpx.AsyncClient:
-        return _client(self.url, TOKENS[login])
 
     # What the agents will do
 
@@ -307,51 +283,6 @@ class Stage:
             "SELECT * FROM effects WHERE state = 'intent' AND kind = 'claim.release'"
         )
 
-    # What is on the forge
-
-    async def file_issue(self, title: str, *, labels: Sequence[str] = ("nightcrew",), body: str = "Do it.") -> int:
-        answer = await self.octo.post("/issues", json={"title": title, "body": body, "labels": list(labels)})
-        assert answer.status_code == 201, answer.text
-        return int(answer.json()["number"])
-
-    async def get(self, path: str) -> Any:
-        answer = await self.octo.get(path)
-        assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text}"
-        return answer.json()
-
-    async def labels(self, number: int) -> list[str]:
-        return sorted(label["name"] for label in (await self.get(f"/issues/{number}"))["labels"])
-
-    async def comments(self, number: int) -> list[str]:
-        return [comment["body"] for comment in await self.get(f"/issues/{number}/comments")]
-
-    async def pulls(self) -> list[Json]:
-        found: list[Json] = await self.get("/pulls?state=all")
-        return found
-
-    def git(self, *words: str) -> str:
-        """Plain git on the forge's repository."""
-        return git(f"--git-dir={self.bare}", *words)
-
-    def clone(self) -> Path:
-        """A person's own clone."""
-        self._clones += 1
-        folder = self.folder / f"clone-{self._clones}"
-        git("clone", "--quiet", str(self.bare), str(folder))
-        return folder
-
-    def push(self, branch: str, files: Mapping[str, str]) -> str:
-        """A person commits files on top of a branch and pushes; the new head."""
-        clone = self.clone()
-        git("-C", str(clone), "checkout", "--quiet", branch)
-        for name, text in files.items():
-            (clone / name).parent.mkdir(parents=True, exist_ok=True)
-            (clone / name).write_text(text, encoding="utf-8")
-        git("-C", str(clone), "add", "--all")
-        git("-C", str(clone), "commit", "--quiet", "--message", "By hand")
-        git("-C", str(clone), "push", "--quiet", "origin", branch)
-        return git("-C", str(clone), "rev-parse", "HEAD")
-
     # What runs
 
     @property
@@ -439,30 +370,6 @@ async def _served(forge: LocalForge) -> AsyncIterator[str]:
             serving.cancel()
 
 
-def _client(url: str, token: str) -> httpx.AsyncClient:
-    headers = {"Authorization": f"Bearer {token}"}
-    return httpx.AsyncClient(base_url=f"{url}/repos/{PROJECT}", headers=headers, timeout=30)
-
-
 def _write_private(path: Path, text: str) -> None:
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")
-
-
-async def command(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, within_s: float = 60.0) -> Said:
-    """Run a program beside the loop, on which the forge is served."""
-    done = await asyncio.to_thread(
-        subprocess.run, argv, env=env, cwd=cwd, capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL, timeout=within_s,
-    )  # fmt: skip
-    return Said(done.returncode, done.stdout, done.stderr)
-
-
-def git(*words: str) -> str:
-    """Plain git as a person runs it, without their configuration."""
-    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    for role in ("AUTHOR", "COMMITTER"):
-        env |= {f"GIT_{role}_NAME": "Pat Example", f"GIT_{role}_EMAIL": "pat@example.com"}
-    done = subprocess.run(["git", *words], env=env, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, f"git {words}: {done.stderr}"
-    return done.stdout.strip()

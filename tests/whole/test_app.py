@@ -1,7 +1,8 @@
 """The service as a GitHub App: from the key to the merge, all of it by the App's bot."""
 
 from tests.adapters.github.test_app import a_pair
-from tests.whole.stage import PROJECT, attempt, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import attempt, staged
 
 GRANTED = {
     "contents": "write", "issues": "write", "pull_requests": "write", "statuses": "write", "checks": "read",

@@ -11,7 +11,8 @@ import pytest
 from nightcrew.config.home import Home
 from nightcrew.core.errors import Invalid, NightcrewError
 from nightcrew.service.restore import restore
-from tests.whole.stage import Stage, attempt, git, staged
+from tests.whole.program import git
+from tests.whole.stage import Stage, attempt, staged
 
 
 async def _at_work(stage: Stage) -> int:

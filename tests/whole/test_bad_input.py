@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import eventually
-from tests.whole.stage import TOKENS, Said, Stage, attempt, git, staged
+from tests.whole.outside import TOKENS
+from tests.whole.program import Said, git
+from tests.whole.stage import Stage, attempt, staged
 
 
 def refused(said: Said, *words: str) -> None:

@@ -7,7 +7,8 @@ import yaml
 
 from nightcrew.forges.local.board import add_board, read_column
 from tests.waiting import eventually
-from tests.whole.stage import PROJECT, TOKENS, WITHIN_S, Stage, attempt, says, staged
+from tests.whole.outside import PROJECT, TOKENS
+from tests.whole.stage import WITHIN_S, Stage, attempt, says, staged
 
 NODES = """query { user: repositoryOwner(login: "octo") { ... on ProjectV2Owner { projectV2(number: 1) {
   id field(name: "Status") { ... on ProjectV2SingleSelectField { id options { id name } } }

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from nightcrew.runtimes.process_table import load_processes
-from tests.whole.stage import Said, command
+from tests.whole.program import Said, command
 
 ROWS = ("word_count counts words", "Add shorten", "README how slugify", "Add initials")
 

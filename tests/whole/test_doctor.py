@@ -5,7 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.whole.stage import APPROVE, PROJECT, Stage, attempt, git, staged
+from tests.whole.outside import PROJECT
+from tests.whole.program import git
+from tests.whole.stage import APPROVE, Stage, attempt, staged
 
 Json = dict[str, Any]
 BRANCH = "nightcrew/1-find-the-answer"

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import yaml
 
-from tests.whole.stage import PROJECT, TOKENS, Said, Stage, git, staged
+from tests.whole.outside import PROJECT, TOKENS
+from tests.whole.program import Said, git
+from tests.whole.stage import Stage, staged
 
 STATUSES = ["new", "routed", "in_progress", "needs_review", "in_review", "done", "blocked"]
 LABELS = sorted(["nightcrew", *(f"status:{status}" for status in STATUSES)])

@@ -6,7 +6,9 @@ import shlex
 import sys
 
 from tests.waiting import eventually
-from tests.whole.stage import PROJECT, WITHIN_S, Stage, attempt, command, staged
+from tests.whole.outside import PROJECT
+from tests.whole.program import command
+from tests.whole.stage import WITHIN_S, Stage, attempt, staged
 
 MOMENTS = [("before", "session.start", 1), ("after", "session.start", 1)]
 

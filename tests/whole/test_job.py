@@ -1,7 +1,8 @@
 """A job of a real service against the local forge: its report, its issue, its command, once each over a kill."""
 
 from tests.waiting import eventually
-from tests.whole.stage import PROJECT, WITHIN_S, attempt, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import WITHIN_S, attempt, staged
 
 FILE = """---
 schedule: "0 0 1 1 *"

@@ -19,7 +19,9 @@ from nightcrew.forges.local.workflow import (
     record_workflow_run,
 )
 from tests.waiting import eventually
-from tests.whole.stage import APPROVE, PROJECT, Stage, attempt, git, says, staged
+from tests.whole.outside import PROJECT
+from tests.whole.program import git
+from tests.whole.stage import APPROVE, Stage, attempt, says, staged
 
 SOURCE = Path(__file__).parents[2] / "src" / "nightcrew" / "engine"
 _CALL = re.compile(r"journal\.effect\(\s*\"([a-z_.]+)\"")

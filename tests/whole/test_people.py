@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from tests.waiting import eventually
-from tests.whole.stage import AGENTS, APPROVE, Json, Stage, attempt, git, says, staged
+from tests.whole.outside import Json
+from tests.whole.program import git
+from tests.whole.stage import AGENTS, APPROVE, Stage, attempt, says, staged
 
 RIGHT = attempt({"answer.txt": "42\n"})
 WRONG = attempt({"answer.txt": "41\n"})

@@ -1,7 +1,8 @@
 """Pull requests that people made by hand: claimed and merged, or reviewed and left alone; over restarts."""
 
 from tests.waiting import eventually
-from tests.whole.stage import APPROVE, Json, Stage, attempt, says, staged
+from tests.whole.outside import Json
+from tests.whole.stage import APPROVE, Stage, attempt, says, staged
 
 
 async def opened(stage: Stage, title: str, *, branch: str = "bobs-work") -> int:

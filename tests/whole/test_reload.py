@@ -6,7 +6,8 @@ import signal
 from typing import Any
 
 from tests.waiting import eventually
-from tests.whole.stage import AGENTS, PROJECT, WITHIN_S, Stage, attempt, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import AGENTS, WITHIN_S, Stage, attempt, staged
 
 OTHER = "octo/other"
 

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from tests.waiting import eventually
-from tests.whole.stage import PROJECT, Stage, attempt, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import Stage, attempt, staged
 
 
 async def say(stage: Stage, sha: str, state: str) -> None:

@@ -13,7 +13,8 @@ import pytest
 from nightcrew.sandbox import Kind, Unusable, find_sandbox
 from tests.waiting import eventually
 from tests.whole.attempt import ATTEMPTS, HARMLESS, SECRET
-from tests.whole.stage import FILES, PROJECT, Stage, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import FILES, Stage, staged
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.waiting import eventually
-from tests.whole.stage import APPROVE, Stage, attempt, git, staged
+from tests.whole.program import git
+from tests.whole.stage import APPROVE, Stage, attempt, staged
 
 OLD = {"lib.py": "def old():\n    return 1\n", "use.py": "from lib import old\nold()\n"}
 RENAME = {"lib.py": "def new():\n    return 1\n", "use.py": "from lib import new\nnew()\n"}

@@ -6,7 +6,8 @@ from pathlib import Path
 from tests.adapters.workspaces.house import git
 from tests.fakes.skill import skill_text
 from tests.waiting import eventually
-from tests.whole.stage import PROJECT, WITHIN_S, attempt, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import WITHIN_S, attempt, staged
 
 TITLE = "Write the answer"
 

@@ -18,7 +18,8 @@ from nightcrew.service.clock import SystemClock
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
 from tests.fakes.program import install_program
-from tests.whole.stage import ROOT, Said, command
+from tests.whole.program import Said, command
+from tests.whole.stage import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 NEWER = "99.1.0"

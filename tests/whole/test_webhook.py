@@ -7,7 +7,8 @@ import httpx
 
 from nightcrew.forges.github.webhook.delivery import render_signature
 from tests.waiting import eventually
-from tests.whole.stage import PROJECT, WITHIN_S, Stage, attempt, staged
+from tests.whole.outside import PROJECT
+from tests.whole.stage import WITHIN_S, Stage, attempt, staged
 
 SECRET = "a secret of the hook"
 

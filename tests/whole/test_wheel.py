@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.whole.stage import ROOT, Said, command
+from tests.whole.program import Said, command
+from tests.whole.stage import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
