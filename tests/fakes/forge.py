@@ -74,6 +74,14 @@ class FakeForge(ForgeState):
         with self._call("list_children", project):
             return self._same(("children", project, number), self._linked(self.thread(project, number).children))
 
+    async def add_child(self, project: str, number: int, child: int) -> None:
+        with self._call("add_child", project):
+            key = TaskKey(project, child)
+            self.thread(project, child)
+            if any(key in thread.children for thread in self._project(project).threads.values()):
+                raise Invalid("it is a sub-issue already")
+            self.link(project, number, child=key)
+
     def _linked(self, keys: list[TaskKey]) -> tuple[LinkedIssue, ...]:
         return tuple(LinkedIssue(key, self.thread(key.project, key.number).issue.standing) for key in keys)
 

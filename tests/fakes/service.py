@@ -13,6 +13,7 @@ from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, Night
 from nightcrew.core.ids import INTERNAL_FROM, InquiryId, RunId, Sha, TaskKey, parse_number
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.delegation import DelegationState
 from nightcrew.core.model.diagnosis import Diagnosis, Level
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.inquiry import Inquiry
@@ -334,6 +335,14 @@ class FakeService(FakeInquiries):
         if task.status is not Status.BLOCKED:
             raise Conflict(f"{key} is not blocked; it is {task.status.value}")
         return self._say(replace(task, status=Status.NEW, block=None), kind="task.unblocked", words=f"{key} goes on")
+
+    async def delegate_task(self, key: TaskKey, *, accept: bool) -> Answer:
+        task = self._change(key)
+        if task.delegated is None or task.status is not Status.BLOCKED:
+            raise Conflict(f"{key}: it proposes no sub-tasks")
+        state = DelegationState.ACCEPTED if accept else DelegationState.REFUSED
+        moved = replace(task, status=Status.ROUTED, block=None, delegated=replace(task.delegated, state=state))
+        return self._say(moved, kind="task.answered", words=f"{key} is routed")
 
     async def start_task(self, key: TaskKey) -> Answer:
         task = self._change(key)

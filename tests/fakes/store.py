@@ -32,7 +32,7 @@ from nightcrew.core.model.saying import Saying
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
-from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
+from nightcrew.ports.store import Beside, Change, Draft, Effect, InternalChange, Validator
 from tests.fakes.inquiry_store import MemoryInquiries
 from tests.fakes.job_store import MemoryJobs
 from tests.fakes.saying_store import MemorySayings
@@ -94,9 +94,13 @@ class MemoryStore(MemoryJobs, MemorySayings, MemoryInquiries):
         self.tasks[task.key] = task
         return True
 
-    async def record_internal(self, project: str, draft: Draft) -> TaskKey:
+    async def record_internal(self, project: str, draft: Draft, *, beside: Beside | None = None) -> TaskKey:
         self._check()
-        return self._add_internal(project, draft)
+        key = self._add_internal(project, draft)
+        if beside is not None:
+            other, change = beside(key)
+            self.tasks[other] = change(self.tasks[other])
+        return key
 
     def _add_internal(self, project: str, draft: Draft) -> TaskKey:
         known = [key.number for key in self.internals if key.project == project]

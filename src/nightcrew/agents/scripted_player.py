@@ -7,8 +7,8 @@ With `starts`, a line for each start is added to that file.
 An author plays the first attempt, or the next one after changes were asked for; with `"in_order": true` the n-th
 run plays the n-th attempt, the last one again and again. An attempt has `files` ({path: text}) and `summary`; it may
 have `commit` (true: commit the files itself), `gate` (a path: wait there until it exists), `exit` (leave with that
-code and no report), `outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads)
-and `answer` (what a report found out).
+code and no report), `outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads),
+`delegations` (sub-tasks that it proposes) and `answer` (what a report found out).
 
 A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
 is; `"review": {"in_order": [step, …]}` gives in the n-th run the n-th answer: `decision`, `summary`, and what is said
@@ -82,7 +82,7 @@ def write(job: Json, part: Json, prompt: str, playbook: Json) -> int:
             "why": attempt.get("why", ""),
             "tested": attempt.get("tested", ""),
             "learned": attempt.get("learned", ""),
-            **{key: attempt[key] for key in ("question", "answers") if key in attempt},
+            **{key: attempt[key] for key in ("question", "answers", "delegations") if key in attempt},
         },
     )
     return 0

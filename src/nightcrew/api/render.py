@@ -4,6 +4,7 @@ both give. Standard library only, so that reading commands need no web framework
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from nightcrew.api.delegation_render import render_delegated
 from nightcrew.api.plain import Json, render_moment, render_plain
 from nightcrew.api.run_render import render_run
 from nightcrew.api.saying_render import render_saying
@@ -76,6 +77,9 @@ def render_task_detail(detail: TaskDetail) -> Json:
         "internal": None if detail.internal is None else _internal(detail.internal),
         "landing": None if detail.landing is None else _landing(detail.landing, detail.summary.task.key),
         "sayings": [render_saying(saying) for saying in detail.sayings],
+        "delegated": None
+        if detail.delegated is None
+        else render_delegated(detail.delegated, detail.summary.task.key.project),
     }
 
 

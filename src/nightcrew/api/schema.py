@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nightcrew.api.body import Body, Moment
+from nightcrew.api.delegation_body import DelegatedBody
 from nightcrew.api.run_body import RunBody
 from nightcrew.api.saying_body import SayingBody
 
@@ -141,6 +142,7 @@ class TaskDetailBody(Body):
     internal: InternalBody | None = Field(description="none: an issue stands for the task")
     landing: "LandingBody | None" = Field(description="none: nothing of it was merged, or the base is not watched")
     sayings: list[SayingBody] = Field(description="what people said to its agent: the last twenty, newest last")
+    delegated: DelegatedBody | None = Field(description="none: nothing is handed over to sub-tasks")
 
 
 class TaskNameBody(Body):

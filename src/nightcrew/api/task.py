@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query
 
 from nightcrew.api import schema
+from nightcrew.api.delegation_body import DelegateRequestBody
 from nightcrew.api.error import describe_errors
 from nightcrew.api.live import LiveResponse, follow_events, follow_task_output
 from nightcrew.api.plain import Json
@@ -149,6 +150,12 @@ async def say_to(service: Port, key: Key, request: WordBody) -> Json:
 async def unblock_task(service: Port, key: Key) -> Json:
     """Let a blocked task go on."""
     return render_answer(await service.unblock_task(key))
+
+
+@router.post(_ONE + "/delegate", response_model=schema.AnswerBody, responses=_DONE)
+async def delegate_task(service: Port, key: Key, request: DelegateRequestBody) -> Json:
+    """Accept or refuse the sub-tasks that its author proposes."""
+    return render_answer(await service.delegate_task(key, accept=request.accept))
 
 
 @router.post(_ONE + "/start", response_model=schema.AnswerBody, responses=_DONE)

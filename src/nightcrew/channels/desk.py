@@ -154,6 +154,10 @@ class Desk:
                 return await service.block_task(key, why=order.rest or "set aside in a chat")
             case Verb.UNBLOCK:
                 return await service.unblock_task(key)
+            case Verb.DELEGATE if order.rest in ("accept", "refuse"):
+                return await service.delegate_task(key, accept=order.rest == "accept")
+            case Verb.DELEGATE:
+                return Answer(False, f"/delegate {key}: say accept or refuse.")
             case Verb.STOP:
                 return await service.stop_task(key)
             case Verb.APPROVE:

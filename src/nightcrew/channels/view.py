@@ -8,6 +8,7 @@ from nightcrew.core.chat.order import render_help as help_lines
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
 from nightcrew.core.policy.saying import describe_saying
 from nightcrew.core.render import render_span
 from nightcrew.ports.job_service import JobSummary
@@ -76,7 +77,9 @@ def task_buttons(detail: TaskDetail) -> tuple[Button, ...]:
     """What one would do next about a task, by where it is."""
     summary, buttons = detail.summary, []
     task = summary.task
-    if task.status is Status.BLOCKED:
+    if task.status is Status.BLOCKED and task.block is not None and task.block.code == SUB_TASKS:
+        buttons += [_order(word.capitalize(), f"/delegate {task.key} {word}") for word in ("accept", "refuse")]
+    elif task.status is Status.BLOCKED:
         buttons.append(_order("Retry", f"/retry {task.key}"))
     if task.status is Status.IN_REVIEW and detail.verdicts:
         buttons.append(_order("Approve", f"/approve {task.key} {detail.verdicts[-1].head_sha[:8]}"))

@@ -51,6 +51,8 @@ def build(parser: argparse.ArgumentParser) -> None:
     saying = _task(group.add("say", "send a message to the agent, as the next turn of its own session", say_to))
     saying.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
     saying.add_argument("--now", action="store_true", help="end the turn at work for it, and go on with the message")
+    delegating = _task(group.add("delegate", "answer an author that proposes sub-tasks", delegate_task))
+    delegating.add_argument("answer", choices=("accept", "refuse"), help="have them made, or everything done in one")
     for verb, words in _VERBS.items():
         _task(group.add(verb, words, _say(verb)))
 
@@ -127,6 +129,12 @@ def say_to(context: Context, options: argparse.Namespace) -> int:
     # Asked for again after an answer that was lost, it is the same message.
     word = {"text": text, "interrupts": options.now, "name": f"cli:{os.urandom(10).hex()}"}
     return context.answer(client.post(task_path(resolve(context, options.task), "say"), word))
+
+
+def delegate_task(context: Context, options: argparse.Namespace) -> int:
+    client = context.client()
+    path = task_path(resolve(context, options.task), "delegate")
+    return context.answer(client.post(path, {"accept": options.answer == "accept"}))
 
 
 def resolve(context: Context, text: str) -> str:

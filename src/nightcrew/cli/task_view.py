@@ -47,6 +47,7 @@ def print_task(context: Context, detail: Json) -> None:
     for name, value in _facts(detail, now=context.now):
         terminal.line(f"  {terminal.paint(f'{name:<10}', 'dim')} {terminal.paint(clean(value), value)}")
     _print_internal(context, detail["internal"] or {})
+    _print_delegated(context, detail.get("delegated") or {})
     _print_part(context, "Runs", bool(detail["runs"]))
     print_runs(context, detail["runs"], with_task=False)
     _print_part(context, "Reviews", bool(detail["verdicts"]))
@@ -109,6 +110,20 @@ def _print_internal(context: Context, internal: Json) -> None:
         _print_part(context, name, bool(internal.get(key)))
         for line in str(internal.get(key) or "").splitlines():
             context.terminal.line(f"  {clean(line)}")
+
+
+def _print_delegated(context: Context, delegated: Json) -> None:
+    """What is handed over to sub-tasks, and what of a proposal is not."""
+    _print_part(context, f"Sub-tasks ({delegated.get('state')})", bool(delegated))
+    rows = [
+        [part["task"] or "", part["standing"] or "", part["agent"], part["complexity"], part["title"]]
+        for part in delegated.get("parts", [])
+    ]
+    columns = [Column("TASK"), Column("ENDED"), Column("AGENT"), Column("COMPLEXITY"), Column("TITLE", flexible=True)]
+    if rows:
+        context.terminal.table(columns, rows)
+    for words in delegated.get("cut", []):
+        context.terminal.line(f"  left out: {clean(words)}")
 
 
 def _spent(detail: Json) -> str:

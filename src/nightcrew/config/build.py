@@ -7,6 +7,7 @@ from nightcrew.config.ask import build_ask
 from nightcrew.config.board import build_board
 from nightcrew.config.channel import build_chat
 from nightcrew.config.cooldown import build_cooldowns
+from nightcrew.config.delegation import build_delegation
 from nightcrew.config.file import AgentKeys, ConfigFile, ForgeKeys
 from nightcrew.config.git import build_git
 from nightcrew.config.job import build_jobs
@@ -133,6 +134,7 @@ def build_project(keys: ProjectEntry, *, expand: Callable[[str], str]) -> Projec
         board=build_board(keys.board),
         reactions=_build_reactions(keys.reactions),
         dependencies=DependencySettings(keys.dependencies.parent),
+        delegation=build_delegation(keys.delegation),
         commit=CommitSettings(email=keys.commit.email, trailers=keys.commit.trailers, sign_off=keys.commit.sign_off),
         prompt=PromptBudget(**keys.prompt.model_dump()),
         checks=tuple(CheckCommand(check.name, check.command, check.timeout) for check in keys.checks),

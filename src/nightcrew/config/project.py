@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from nightcrew.config.board import BoardKeys
+from nightcrew.config.delegation import DelegationKeys
 from nightcrew.config.job import JobKeys, JobName
 from nightcrew.config.reaction import ReactionKeys
 from nightcrew.config.section import Section
@@ -233,6 +234,7 @@ class ProjectKeys(Section):
     review: ReviewKeys = key("Who reviews, and how often.", ReviewKeys())
     reactions: ReactionKeys = key("What is done by itself about events on a pull request.", ReactionKeys())
     dependencies: DependencyKeys = key("What follows from links between issues.", DependencyKeys())
+    delegation: DelegationKeys = key("Sub-tasks that agents propose.", DelegationKeys())
     board: BoardKeys = key("A board that shows where the tasks are.", BoardKeys())
     commit: CommitKeys = key("How commits are written.", CommitKeys())
     prompt: PromptKeys = key("Characters that each part of a prompt may take.", PromptKeys())

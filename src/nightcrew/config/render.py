@@ -193,6 +193,13 @@ def _project(project: ProjectSettings) -> dict[str, object]:
         "review": {"cycles": review.cycles, "allow": review.allow.value, "attempts": review.attempts},
         "reactions": _reactions(project.reactions),
         "dependencies": {"parent": project.dependencies.parent.value},
+        "delegation": {
+            "allow": project.delegation.allow.value,
+            "max_children": project.delegation.max_children,
+            "max_depth": project.delegation.max_depth,
+            "max_open": project.delegation.max_open,
+            "labels": list(project.delegation.labels),
+        },
         "board": _board(project.board),
         "commit": {"email": commit.email, "trailers": list(commit.trailers), "sign_off": commit.sign_off},
         "prompt": {

@@ -39,7 +39,15 @@ from nightcrew.core.action.queue import (
 )
 from nightcrew.core.action.run import CollectRun, NoteRun, ResumeStart, StartRun, StopRun
 from nightcrew.core.action.saying import SettleSaying
-from nightcrew.core.action.status import AcceptPerson, AdoptIssue, FinishTask, MoveStatus, RecordRoute, SettleLabels
+from nightcrew.core.action.status import (
+    AcceptPerson,
+    AdoptIssue,
+    FileSubTasks,
+    FinishTask,
+    MoveStatus,
+    RecordRoute,
+    SettleLabels,
+)
 
 __all__ = [
     "AcceptPerson",
@@ -57,6 +65,7 @@ __all__ = [
     "Done",
     "EndBuild",
     "EnqueuePull",
+    "FileSubTasks",
     "FinishTask",
     "FollowBase",
     "LandBuild",
@@ -112,6 +121,7 @@ Action = (
     | UpdateBranch
     | RetargetPull
     | FinishTask
+    | FileSubTasks
     | TellPerson
     | ClaimTask
     | RenewClaim

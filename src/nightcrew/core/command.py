@@ -1,6 +1,6 @@
 """Commands that people write into comments: `/retry`, `/block why`, `/unblock`, `/start`, `/close`, `/stop`,
-`/agent NAME`, `/model NAME`, `/say TEXT`. Text in, values out. What each asks for is in `step/asked`; that each counts
-once, in the store.
+`/agent NAME`, `/model NAME`, `/say TEXT`, `/delegate accept`. Text in, values out. What each asks for is in
+`step/asked`; that each counts once, in the store.
 
 A command stands alone at the start of a line. In code, quotes and hidden comments it is text: people quote commands
 when they talk about them, and copied text must not act.
@@ -32,11 +32,14 @@ class Verb(Enum):
     CLAIM = "claim"
     REVIEW = "review"
     SAY = "say"
+    DELEGATE = "delegate"
 
 
 REQUESTS = frozenset({Verb.CLAIM, Verb.REVIEW})
 """What is asked for about a pull request, whether a task has to do with it or not."""
 AGAIN = "again"
+ACCEPT, REFUSE = "accept", "refuse"
+"""What is said of sub-tasks that are proposed."""
 
 
 _NEEDS_NAME = frozenset({Verb.AGENT, Verb.MODEL})
@@ -47,7 +50,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,99}")
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command. `words` is the name for agent and model, the reason for block, what is said for say, `again` or
-    nothing for review, empty for the others."""
+    nothing for review, `accept` or `refuse` for delegate, empty for the others."""
 
     verb: Verb
     words: str = ""
@@ -146,4 +149,6 @@ def _parse_line(line: str) -> Command | None:
         return Command(verb, words)
     if verb is Verb.REVIEW and words == AGAIN:
         return Command(verb, words)
+    if verb is Verb.DELEGATE:
+        return Command(verb, words) if words in (ACCEPT, REFUSE) else None
     return Command(verb) if not words else None

@@ -46,6 +46,7 @@ class Evidence(Enum):
     PERSON = "a person set the label or gave the command"
     REVIEW_FAILED = "the reviewer run ended without a verdict"
     CONFLICT = "the branch conflicts with its base"
+    DELEGATED = "parts of it are handed to sub-tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ TABLE: tuple[Edge, ...] = (
     Edge(_S.ROUTED, _S.BLOCKED, _E.NEEDS_PERSON),
     Edge(_S.IN_PROGRESS, _S.NEEDS_REVIEW, _E.PULL_REQUEST),
     Edge(_S.IN_PROGRESS, _S.ROUTED, _E.RUN_FAILED),
+    Edge(_S.IN_PROGRESS, _S.ROUTED, _E.DELEGATED),
     Edge(_S.IN_PROGRESS, _S.BLOCKED, _E.NEEDS_PERSON),
     Edge(_S.NEEDS_REVIEW, _S.IN_REVIEW, _E.REVIEW_STARTED),
     Edge(_S.NEEDS_REVIEW, _S.ROUTED, _E.CHANGES_REQUESTED),

@@ -22,6 +22,7 @@ from nightcrew.core.neutral import one_line, strip_controls, strip_hidden, strip
 from nightcrew.core.prompt_check import FailedCheck, render_checks
 from nightcrew.core.prompt_conflict import render_conflict
 from nightcrew.core.prompt_feedback import Feedback, render_feedback
+from nightcrew.core.prompt_part import render_parts
 from nightcrew.core.prompt_resume import Resumed, render_resumed
 from nightcrew.core.prompt_said import render_said, render_said_before
 from nightcrew.core.prompt_skill import GivenSkill, render_given, render_offer
@@ -62,7 +63,7 @@ class PromptInput:
     `memories` is what runs for other issues learned, the nearest first. `answer` is the file for what is found out,
     where a report is asked for and not a change. `said` are messages of people for this turn, `said_before` those that
     others had; `is_fresh` that the messages were meant for another session. `skills` are given to whoever works,
-    `offer` is what a router may choose from."""
+    `offer` is what a router may choose from. `parts` tell what sub-tasks came to; `is_refused` that they were."""
 
     role: Role
     issue: Issue
@@ -93,6 +94,8 @@ class PromptInput:
     is_fresh: bool = False
     skills: tuple[GivenSkill, ...] = ()
     offer: tuple[Skill, ...] = ()
+    parts: tuple[str, ...] = ()
+    is_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ def _task_of(parts: PromptInput) -> str:
 
 def _for_author(parts: PromptInput, budget: PromptBudget) -> list[str]:
     sections: list[str] = render_conflict(parts.conflict, parts.base_ref, _section)
+    sections += render_parts(parts.parts, is_refused=parts.is_refused, room=budget.attempts, section=_section)
     if parts.change_summary or parts.findings:
         findings = "\n".join(_finding(finding) for finding in parts.findings)
         text = cut(f"{strip_controls(parts.change_summary)}\n\n{strip_controls(findings)}".strip(), budget.findings)

@@ -5,12 +5,13 @@ from typing import assert_never
 
 
 class Resumed(Enum):
-    """Why a session goes on: it was lost with the machine, what it did came back with changes to make, or a person has
-    something to say."""
+    """Why a session goes on: it was lost with the machine, what it did came back with changes to make, a person has
+    something to say, or the sub-tasks that it proposed have ended, or were refused."""
 
     AFTER_LOSS = "after_loss"
     FOR_CHANGES = "for_changes"
     FOR_MESSAGE = "for_message"
+    AFTER_SUB_TASKS = "after_sub_tasks"
 
 
 def render_resumed(why: Resumed | None) -> str:
@@ -36,6 +37,11 @@ def render_resumed(why: Resumed | None) -> str:
                 "Your session goes on: your turn has ended, or was ended, and a person has something to say to you. It "
                 "comes first; behind it stands your task once more. What you had not committed has been committed for "
                 "you. The report goes to the place that is named here, and is about all your work on the task."
+            )
+        case Resumed.AFTER_SUB_TASKS:
+            return (
+                "Your session goes on: what became of the sub-tasks that you proposed stands below. Files in this "
+                "worktree may have changed since. The report goes to the place that is named here."
             )
         case _:
             assert_never(why)

@@ -82,6 +82,9 @@ def render_status_comment(view: TaskView, wait: Wait | None) -> str:
         lines.append(f"- agent: {task.route.agent}{model}, {task.route.complexity.value} — {why}")
     if task.pull is not None:
         lines.append(f"- pull request: #{task.pull}")
+    made = [part.number for part in task.delegated.parts if part.number is not None] if task.delegated else []
+    if made:
+        lines.append(f"- depends on its sub-tasks: {', '.join(f'#{number}' for number in made)}")
     last = view.last(Role.AUTHOR)
     if last is not None:
         lines.append(f"- attempt {last.attempt}: {_doing(view, last.agent)}")

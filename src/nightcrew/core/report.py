@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightcrew.core.model.delegation import Delegation
 from nightcrew.core.model.report import (
     AssistantReport,
     AuthorReport,
@@ -31,6 +32,7 @@ from nightcrew.core.model.report import (
 )
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role
+from nightcrew.core.sub_task import BODY_LIMIT, TITLE_LIMIT
 
 TEXT_LIMIT = 4_000
 """Characters of any one text of a report; what is longer is cut with a mark."""
@@ -159,6 +161,7 @@ def _read_author(value: Mapping[str, Any]) -> AuthorReport:
         question=question,
         learned=_optional(value, "learned"),
         answers=_answers(value.get("answers")),
+        delegations=_delegations(value.get("delegations")),
     )
 
 
@@ -171,6 +174,41 @@ def _answers(values: object) -> tuple[ThreadAnswer, ...]:
             text = clean_text(value["text"], limit=_ANSWER_TEXT_LIMIT).strip()
             found.append(ThreadAnswer(thread, text, value.get("fixed") is True))
     return tuple(found)
+
+
+_DELEGATION_LIMIT, _LABEL_LIMIT = 50, 20
+
+
+def _delegations(values: object) -> tuple[Delegation, ...]:
+    """Sub-tasks that are proposed. One that cannot be read fails the report: without it, half a task would be whole."""
+    if values is None:
+        return ()
+    if not isinstance(values, list | tuple):
+        raise _ShapeError('"delegations" is not a list')
+    if len(values) > _DELEGATION_LIMIT:
+        raise _ShapeError(f'"delegations" holds more than {_DELEGATION_LIMIT}')
+    return tuple(_delegation(value, place) for place, value in enumerate(values))
+
+
+def _delegation(value: object, place: int) -> Delegation:
+    if not isinstance(value, Mapping):
+        raise _ShapeError('"delegations" holds something that is no object')
+    complexity = _optional(value, "complexity").lower()
+    if complexity and complexity not in {known.value for known in Complexity}:
+        raise _ShapeError(f'"complexity" of delegation {place} is none of simple, medium, complex')
+    needs, labels = value.get("depends_on") or (), value.get("labels") or ()
+    if not isinstance(needs, list | tuple) or not all(type(need) is int and 0 <= need < place for need in needs):
+        raise _ShapeError(f'"depends_on" of delegation {place} is no list of places before it')
+    if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
+        raise _ShapeError(f'"labels" of delegation {place} is no list of texts')
+    return Delegation(
+        " ".join(clean_text(_required(value, "title"), limit=TITLE_LIMIT).split()),
+        clean_text(_required(value, "body", limit=BODY_LIMIT), limit=BODY_LIMIT),
+        complexity=complexity,
+        agent=_optional(value, "agent")[:80],
+        labels=tuple(clean_text(label, limit=80).strip() for label in labels[:_LABEL_LIMIT]),
+        needs=tuple(dict.fromkeys(needs)),
+    )
 
 
 def _outcome(word: str, *, has_question: bool) -> tuple[ReportedOutcome, bool]:
@@ -250,8 +288,8 @@ def _word(value: Mapping[str, Any], *keys: str) -> str:
     return word
 
 
-def _required(value: Mapping[str, Any], key: str) -> str:
-    text = _optional(value, key)
+def _required(value: Mapping[str, Any], key: str, *, limit: int = TEXT_LIMIT) -> str:
+    text = _optional(value, key, limit=limit)
     if not text:
         raise _ShapeError(f'"{key}" is missing or empty')
     if text.startswith("<") and text.endswith(">"):
@@ -259,13 +297,13 @@ def _required(value: Mapping[str, Any], key: str) -> str:
     return text
 
 
-def _optional(value: Mapping[str, Any], key: str) -> str:
+def _optional(value: Mapping[str, Any], key: str, *, limit: int = TEXT_LIMIT) -> str:
     text = value.get(key)
     if text is None:
         return ""
     if not isinstance(text, str) or text == _CLASHING:
         raise _ShapeError(f'"{key}" is not one text')
-    return clean_text(text, limit=TEXT_LIMIT).strip()
+    return clean_text(text, limit=limit).strip()
 
 
 def clean_text(text: str, *, limit: int) -> str:
@@ -318,8 +356,20 @@ _RULES: Mapping[Role, str] = {
 }
 
 
-def render_report_instructions(role: Role, path: str) -> str:
-    """The part of a prompt that says how to end: the exact shape of the report, and the file it goes to."""
+_HANDING_OVER = (
+    "Only where the task is too large for one change, you may propose to hand parts of it to others: add "
+    '"delegations", a list of at most {most}, each an object with "title" and "body" (everything that its author has '
+    'to know, who sees nothing else of yours), and if you like "complexity" ("simple", "medium", "complex"), "agent" '
+    '(a name), "labels", and "depends_on" (places of earlier ones in the list, from 0, that have to be done first). '
+    "Leave those parts undone yourself, and report done about the rest. Where they are taken, you are asked again once "
+    "they have ended, with their work in your branch; where they are refused, you do them yourself. A part that you "
+    "can do yourself is no sub-task."
+)
+
+
+def render_report_instructions(role: Role, path: str, *, sub_tasks: int = 0) -> str:
+    """The part of a prompt that says how to end: the exact shape of the report, and the file it goes to. An author
+    may propose so many sub-tasks."""
     example = json.dumps(_EXAMPLES[role], indent=2, ensure_ascii=False)
     if role is Role.ROUTER:
         where = "Answer with this JSON object and nothing else:"
@@ -329,7 +379,8 @@ def render_report_instructions(role: Role, path: str) -> str:
             "every value filled in. If you cannot write that file, make the object your last message, with nothing "
             "after it:"
         )
-    return f"## Your report\n\n{where}\n\n```json\n{example}\n```\n\n{_RULES[role]}\n"
+    rules = f"{_RULES[role]}\n\n{_HANDING_OVER.format(most=sub_tasks)}" if sub_tasks else _RULES[role]
+    return f"## Your report\n\n{where}\n\n```json\n{example}\n```\n\n{rules}\n"
 
 
 def report_schema(role: Role) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nightcrew.core.actions import Done, MoveStatus
-from nightcrew.core.command import Command, Settlement, Verb
+from nightcrew.core.command import ACCEPT, REFUSE, Command, Settlement, Verb
 from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.lifecycle import Status
@@ -14,6 +14,8 @@ from nightcrew.core.model.internal import NO_PINS, Pins, TaskKind
 from nightcrew.core.model.settings import Intake
 from nightcrew.core.model.task import Task
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
+from nightcrew.core.policy.delegating import is_parent
 from nightcrew.core.policy.routing import parse_overrides
 from nightcrew.core.render import MARK
 from nightcrew.core.step.asked import answer_command
@@ -98,6 +100,8 @@ class Facade(Asking):
 
     async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
         task = await self._task(key)
+        if task.status is Status.BLOCKED and task.block is not None and task.block.code == SUB_TASKS:
+            return await self.delegate_task(key, accept=True)
         if task.pull is None or task.status not in (Status.NEEDS_REVIEW, Status.IN_REVIEW):
             raise Conflict(f"{key} has no pull request under review to approve")
         pull = await self._means.forge(key).scm.fetch_pull(key.project, task.pull)
@@ -132,6 +136,9 @@ class Facade(Asking):
 
     async def unblock_task(self, key: TaskKey) -> Answer:
         return await self._obey(key, Command(Verb.UNBLOCK))
+
+    async def delegate_task(self, key: TaskKey, *, accept: bool) -> Answer:
+        return await self._obey(key, Command(Verb.DELEGATE, ACCEPT if accept else REFUSE))
 
     async def start_task(self, key: TaskKey) -> Answer:
         return await self._obey(key, Command(Verb.START))
@@ -259,7 +266,7 @@ class Facade(Asking):
         return Answer(True, f"{key} is {target.value}")
 
     async def _waive(self, task: Task) -> Answer:
-        if task.waived:
+        if task.waived and not is_parent(task):
             return Answer(False, f"{task.key} waits for no other issue already")
         await waive(self._means, task.key)
         self._after(task.key)

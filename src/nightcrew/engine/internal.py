@@ -38,6 +38,9 @@ class InternalTracker:
     async def list_children(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
         return () if number > INTERNAL_FROM else await self._forge.list_children(project, number)
 
+    async def add_child(self, project: str, number: int, child: int) -> None:
+        await self._forge.add_child(project, number, child)
+
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         return () if number > INTERNAL_FROM else await self._forge.list_comments(project, number)
 

@@ -18,6 +18,7 @@ from nightcrew.core.actions import (
     DequeuePull,
     EndBuild,
     EnqueuePull,
+    FileSubTasks,
     FinishTask,
     FollowBase,
     LandBuild,
@@ -61,6 +62,7 @@ from nightcrew.engine.effect.check_build import check_build
 from nightcrew.engine.effect.claim import claim_task, release_claim, renew_claim, why_not_ours
 from nightcrew.engine.effect.collect import collect_run, stop_run
 from nightcrew.engine.effect.command import answer_command, pass_comments
+from nightcrew.engine.effect.delegate import file_sub_tasks
 from nightcrew.engine.effect.finish import finish_task
 from nightcrew.engine.effect.forge_queue import dequeue_pull, enqueue_pull
 from nightcrew.engine.effect.holdup import follow_base, note_holdup, sound_alarm
@@ -118,6 +120,8 @@ async def perform(means: Means, action: Action) -> ActionOutcome:  # noqa: C901,
             return await update_branch(means, action)
         case RetargetPull():
             return await retarget_pull(means, action)
+        case FileSubTasks():
+            return await file_sub_tasks(means, action)
         case FinishTask():
             return await finish_task(means, action)
         case TellPerson():

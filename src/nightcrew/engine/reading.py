@@ -189,6 +189,7 @@ class Reader:
             internal=await self._store.find_internal(key),
             landing=task.landing,
             sayings=(await self._store.load_sayings(task=key)).get(key, ())[-SAYINGS_OF_A_TASK:],
+            delegated=task.delegated,
         )
 
     def spell(self, project: str) -> str:

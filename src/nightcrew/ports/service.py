@@ -7,6 +7,7 @@ from typing import Protocol
 
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.delegation import Delegated
 from nightcrew.core.model.diagnosis import Diagnosis
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
@@ -61,7 +62,7 @@ class TaskSummary:
 class TaskDetail:
     """Everything about one task. Events newest last, at most 200. `spent` is what its runs used since a person last
     reset it, `budget` what they may use; `internal` what it is where no issue stands for it; `landing` its last
-    merge."""
+    merge; `delegated` what it hands over to sub-tasks."""
 
     summary: TaskSummary
     runs: tuple[Run, ...]
@@ -74,6 +75,7 @@ class TaskDetail:
     landing: Landing | None = None
     sayings: tuple[Saying, ...] = ()
     """What people said to its agent: the last twenty, oldest first."""
+    delegated: Delegated | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,10 @@ class Service(JobService, SkillService, InquiryService, Protocol):
     async def block_task(self, key: TaskKey, *, why: str) -> Answer: ...
 
     async def unblock_task(self, key: TaskKey) -> Answer: ...
+
+    async def delegate_task(self, key: TaskKey, *, accept: bool) -> Answer:
+        """A person's word about the sub-tasks that its author proposes. Conflict if it proposes none."""
+        ...
 
     async def start_task(self, key: TaskKey) -> Answer:
         """Have it start although it depends on issues that are not closed as completed. Conflict once it has."""

@@ -64,6 +64,9 @@ InternalChange = Callable[[InternalTask], InternalTask]
 Draft = Callable[[TaskKey], tuple[Task, InternalTask, Event]]
 """An internal task as it is to be recorded, made once its key is known."""
 
+Beside = Callable[[TaskKey], tuple[TaskKey, Change]]
+"""What is changed in the same transaction, once a key is known."""
+
 
 class Store(JobStore, InquiryStore, SayingStore, Protocol):
     """Every method is one transaction, whole even if its caller is cancelled. Writes with `event` record it in the
@@ -82,9 +85,9 @@ class Store(JobStore, InquiryStore, SayingStore, Protocol):
         """Insert; False (and nothing written) if the task exists."""
         ...
 
-    async def record_internal(self, project: str, draft: Draft) -> TaskKey:
+    async def record_internal(self, project: str, draft: Draft, *, beside: Beside | None = None) -> TaskKey:
         """Insert an internal task with the next number of its project, and its event; its key. Conflict if there is one
-        with its mark."""
+        with its mark. `beside` says which other task is changed with it, and how."""
         ...
 
     async def change_internal(

@@ -52,6 +52,11 @@ class Tracker(Protocol):
         """Its sub-issues, open or not. Missing as with `list_blockers`."""
         ...
 
+    async def add_child(self, project: str, number: int, child: int) -> None:
+        """Make an issue of the same repository a sub-issue of this one. Invalid if it is one already, of any issue;
+        after OutcomeUnknown look at list_children. Missing as with `list_blockers`."""
+        ...
+
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         """All comments, oldest first."""
         ...

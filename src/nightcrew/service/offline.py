@@ -233,6 +233,9 @@ class OfflineService:
     async def unblock_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be unblocked")
 
+    async def delegate_task(self, key: TaskKey, *, accept: bool) -> Answer:  # noqa: ARG002 - as the port has it
+        _refuse(f"{key} cannot be answered")
+
     async def start_task(self, key: TaskKey) -> Answer:
         _refuse(f"{key} cannot be started")
 

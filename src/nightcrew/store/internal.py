@@ -8,7 +8,7 @@ from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import INTERNAL_FROM, TaskKey
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.internal import InternalTask, Pins, TaskKind
-from nightcrew.ports.store import Draft, InternalChange
+from nightcrew.ports.store import Beside, Draft, InternalChange
 from nightcrew.store import event as events
 from nightcrew.store import task as tasks
 from nightcrew.store.codec import parse_enum, parse_json, render_json
@@ -21,7 +21,9 @@ _OPEN = (
 )
 
 
-async def record_internal(connection: Connection, project: str, draft: Draft) -> TaskKey:
+async def record_internal(
+    connection: Connection, project: str, draft: Draft, *, beside: Beside | None = None
+) -> TaskKey:
     row = await ask_one(connection, "SELECT max(number) AS last FROM internal_tasks WHERE project = ?", project)
     key = TaskKey(project, 1 + (row["last"] if row is not None and row["last"] is not None else INTERNAL_FROM))
     task, internal, event = draft(key)
@@ -31,6 +33,9 @@ async def record_internal(connection: Connection, project: str, draft: Draft) ->
         raise Conflict(f"there is an internal task with the mark {internal.mark!r} already")
     await tasks.record_task(connection, task, event=event)
     await insert(connection, "internal_tasks", {"project": key.project, "number": key.number, **_render(internal)})
+    if beside is not None:
+        other, change = beside(key)
+        await tasks.update_task(connection, other, change, event=None)
     return key
 
 

@@ -25,7 +25,7 @@ from nightcrew.core.model.task import Task
 from nightcrew.core.model.unknown import UnknownFailure
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.ports.clock import Clock
-from nightcrew.ports.store import Change, Draft, Effect, InternalChange, Validator
+from nightcrew.ports.store import Beside, Change, Draft, Effect, InternalChange, Validator
 from nightcrew.store import card as cards_
 from nightcrew.store import command as commands
 from nightcrew.store import cooldown as cooldowns
@@ -111,8 +111,8 @@ class SqliteStore(ReactionTables, BuildRows, SayingTable, SqliteJobs, SqliteInqu
     async def record_task(self, task: Task, *, event: Event) -> bool:
         return await self._write(lambda db: tasks.record_task(db, task, event=event))
 
-    async def record_internal(self, project: str, draft: Draft) -> TaskKey:
-        return await self._write(lambda db: internals.record_internal(db, project, draft))
+    async def record_internal(self, project: str, draft: Draft, *, beside: Beside | None = None) -> TaskKey:
+        return await self._write(lambda db: internals.record_internal(db, project, draft, beside=beside))
 
     async def change_internal(
         self, key: TaskKey, change: InternalChange, *, event: Event | None = None

@@ -9,6 +9,7 @@ from nightcrew.core.command import SettledCommand
 from nightcrew.core.errors import Bug, Conflict, Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Edge, Status, allows
+from nightcrew.core.model.delegation import Delegated
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.holdup import Holdup
 from nightcrew.core.model.landing import Landing
@@ -169,6 +170,7 @@ def _render(task: Task) -> dict[str, Value]:
         "holdups": render_json(task.holdups),
         "done_after": task.done_after,
         "landing": render_optional_json(task.landing),
+        "delegated": render_optional_json(task.delegated),
         "adopted_at": render_optional_time(task.adopted_at),
         "created_at": render_time(task.created_at),
         "updated_at": render_time(task.updated_at),
@@ -208,6 +210,7 @@ def _parse(row: Row) -> Task:
         holdups=parse_json(tuple[Holdup, ...], row["holdups"]),
         done_after=row["done_after"],
         landing=parse_optional_json(Landing, row["landing"]),
+        delegated=parse_optional_json(Delegated, row["delegated"]),
         moving_over=tuple(parse_enum(Status, word) for word in parse_json(tuple[str, ...], row["moving_over"])),
     )
 

@@ -8,6 +8,7 @@ from nightcrew.core.model.run import Role, Run
 from tests.simulation.core.said import SPEAKS_AFTER_S, speak
 from tests.simulation.core.scene import Scene
 from tests.simulation.core.service import Service
+from tests.simulation.core.sub_task_truth import WORD
 
 OWN_FAULTS = (
     FailureKind.CRASH, FailureKind.HANG, FailureKind.BAD_OUTPUT, FailureKind.TRUNCATED, FailureKind.CONTEXT_TOO_LONG,
@@ -30,15 +31,16 @@ class Temper:
     asks: float = 0.02
     silent: float = 0.01
     objects: float = 0.15
+    hands_over: float = 0.04
     pace: float = 1.0
 
 
 TEMPERS = (
     Temper("good"), Temper("good"), Temper("flaky", fails=0.3), Temper("slow", pace=5.0),
     Temper("silent", silent=0.25), Temper("idle", idles=0.4), Temper("shy", declines=0.2, asks=0.25),
-    Temper("strict", objects=0.6),
+    Temper("strict", objects=0.6), Temper("lordly", hands_over=0.4),
 )  # fmt: skip
-CALM = Temper("good", 0, 0, 0, 0, 0, 0)
+CALM = Temper("good", 0, 0, 0, 0, 0, 0, 0)
 
 
 class Crew:
@@ -120,6 +122,8 @@ class Crew:
             self._end(run, word=scene.rng.choice(("declined", "blocked")), commits=False)
         elif run.role is Role.AUTHOR and scene.chance(temper.asks):
             self._end(run, word="needs_input", commits=scene.chance(0.5))
+        elif run.role is Role.AUTHOR and scene.chance(temper.hands_over):
+            self._end(run, word=WORD, commits=scene.chance(0.5))
         else:
             self._end(run)
 

@@ -18,6 +18,7 @@ from nightcrew.core.actions import (
     DequeuePull,
     EndBuild,
     EnqueuePull,
+    FileSubTasks,
     FinishTask,
     FollowBase,
     LandBuild,
@@ -53,6 +54,7 @@ from nightcrew.core.actions import (
 )
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.delegation import DelegationMode
 from nightcrew.core.model.holdup import Holdup, with_holdup, without_holdup
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.reaction import Reaction, ReactionKey
@@ -60,6 +62,7 @@ from nightcrew.core.model.rerun import Rerun, RerunState
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import BaseConflict, Block, Task
 from nightcrew.core.policy.checking import base_mark
+from nightcrew.core.policy.delegating import after_reset
 from nightcrew.core.policy.merging import GateView, evaluate
 from nightcrew.core.reason import Wait
 from tests.simulation.core.queue import check_build, close_landed, end_build, land_build, make_build, offer_build
@@ -68,6 +71,7 @@ from tests.simulation.core.row import change_status, label_moved, save, set_labe
 from tests.simulation.core.rule import check_finish, check_merge, check_removal, check_rerun, hold
 from tests.simulation.core.run import collect_run, resume_start, start_run, stop_run
 from tests.simulation.core.said import settle_saying
+from tests.simulation.core.sub_task import file_sub_tasks, wait_no_more
 from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 
@@ -108,6 +112,8 @@ def begin(sim: Simulated, action: Action) -> Effect:
             return _update(sim, action)
         case FinishTask():
             return _finish(sim, action)
+        case FileSubTasks():
+            return file_sub_tasks(sim, action)
         case TellPerson():
             return _tell(sim, action)
         case ClaimTask() | RenewClaim() | ReleaseClaim():
@@ -209,8 +215,14 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
             if last is not None:
                 tried = (*(agent for agent in task.tried if agent != last.agent), last.agent)
                 changed = replace(changed, tried=tried)
+        if action.waive:
+            wait_no_more(sim, number)
+            changed = replace(changed, delegated=sim.tasks[number].delegated)
         if action.reset:
-            changed = _reset(sim, changed)
+            changed = _reset(sim, changed, is_anew=action.target is Status.NEW)
+        if action.delegated is not None:
+            _hand_over(sim, number, action)
+            changed = replace(changed, delegated=action.delegated)
         if action.command is not None:
             sim.settle_command(number, action.command)
         if action.sent:
@@ -222,6 +234,21 @@ def _move(sim: Simulated, action: MoveStatus) -> Effect:
     yield from set_label(sim, number, action.target)
 
 
+def _hand_over(sim: Simulated, number: int, action: MoveStatus) -> None:
+    """What a run proposes is weighed once, and what nobody may propose is not taken."""
+    if action.delegated is None or action.source is not Status.IN_PROGRESS:
+        return
+    run, rules = action.delegated.run, sim.project_of(number).delegation
+    hold(run not in sim.sub_tasks.proposed_by, "each proposal once", action.key)
+    hold(len(action.delegated.parts) <= rules.max_children, "no more sub-tasks than allowed", action.key)
+    hold(number not in sim.sub_tasks.made.values(), "no sub-tasks of sub-tasks", action.key)
+    hold(rules.allow is not DelegationMode.NEVER, "no sub-tasks where there are none", action.key)
+    is_asked = action.target is Status.BLOCKED
+    hold(is_asked == (rules.allow is DelegationMode.ASK), "a person allows sub-tasks", action.key)
+    sim.sub_tasks.proposed_by.add(run)
+    sim.sub_tasks.proposals[number] = sim.sub_tasks.proposals.get(number, 0) + 1
+
+
 def _answer(sim: Simulated, action: AnswerCommand) -> Effect:
     number, label = action.task.number, action.label
     if label and number in sim.issues:
@@ -230,6 +257,8 @@ def _answer(sim: Simulated, action: AnswerCommand) -> Effect:
         sim.set_labels(number, add=(label,), remove=others)
         yield
     sim.settle_command(number, action.command)
+    if action.waive:
+        wait_no_more(sim, number)
 
 
 def _send(sim: Simulated, number: int, key: ReactionKey) -> None:
@@ -286,11 +315,12 @@ def _settle_reruns(sim: Simulated, action: SettleReruns) -> Effect:
             sim.reruns[action.task.number][row.head_sha, row.check] = replace(row, state=state, at=sim.now)
 
 
-def _reset(sim: Simulated, task: Task) -> Task:
+def _reset(sim: Simulated, task: Task, *, is_anew: bool) -> Task:
     number = task.key.number
     sim.resets[number] = len(sim.runs.get(number, []))
     sim.ended_by_hand.discard(number)
     sim.rounds.pop(number, None)
+    sim.sub_tasks.proposals.pop(number, None)
     task = replace(
         task,
         cycles=0,
@@ -302,6 +332,7 @@ def _reset(sim: Simulated, task: Task) -> Task:
         conflicts=0,
         conflict=None,
         holdups=(),
+        delegated=after_reset(task.delegated, is_anew=is_anew),
     )
     if task.pull is None:
         return task
@@ -321,7 +352,7 @@ def _accept(sim: Simulated, action: AcceptPerson) -> Effect:
     task = sim.tasks[number]
     if task.status is not action.source or number not in sim.issues or action.target not in sim.statuses_on(number):
         raise Refuse("the labels are not as they were")
-    changed = _reset(sim, task)
+    changed = _reset(sim, task, is_anew=action.target is Status.NEW)
     if action.target is Status.NEW:
         changed = replace(changed, route=None)
     change_status(sim, number, action.target, Evidence.PERSON, changed)

@@ -6,6 +6,7 @@ from collections import deque
 from random import Random
 
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.delegation import DelegationMode, DelegationSettings
 from nightcrew.core.model.merge import (
     MergeMethod,
     MergeMode,
@@ -157,4 +158,7 @@ def _project(rng: Random, slug: str) -> ProjectSettings:
     if rng.random() < 0.35:
         method = rng.choice((MergeMethod.MERGE, MergeMethod.SQUASH))
         merge = MergeSettings(mode=mode, strategy=MergeStrategy.QUEUE, method=method, batch=rng.choice((1, 2, 4)))
-    return ProjectSettings(slug, checks=checks, merge=merge, attempts=rng.choice((2, 3)), budget=budget)
+    delegation = DelegationSettings(rng.choice((DelegationMode.AUTO, DelegationMode.ASK, DelegationMode.NEVER)))
+    return ProjectSettings(
+        slug, checks=checks, merge=merge, attempts=rng.choice((2, 3)), budget=budget, delegation=delegation
+    )

@@ -87,7 +87,11 @@ class People:
     def _comment(self, number: int) -> None:
         scene = self.scene
         verb = scene.rng.choice(list(Verb))
-        names = {Verb.AGENT: (*scene.sim.settings.agents, "nobody"), Verb.MODEL: ("ann-big", "other")}
+        names = {
+            Verb.AGENT: (*scene.sim.settings.agents, "nobody"),
+            Verb.MODEL: ("ann-big", "other"),
+            Verb.DELEGATE: ("accept", "refuse"),
+        }
         command = Command(verb, scene.rng.choice(names[verb]) if verb in names else "")
         by_writer = scene.chance(0.7)
         if by_writer and verb is Verb.CLOSE:
@@ -146,6 +150,9 @@ class People:
             sim.set_labels(number, remove=chosen)
         elif code == "no_reviewer" or (code == "blocked" and scene.chance(0.15)):
             touch_issue(sim, number, "close")
+        elif task.block is not None and task.block.code == "sub_tasks":
+            word = "accept" if scene.chance(0.6) else "refuse"
+            sim.comment(number, Command(Verb.DELEGATE, word), by_writer=True)
         elif task.block is not None and task.block.answerable and scene.chance(0.8):
             touch_issue(sim, number, "answer")
         else:

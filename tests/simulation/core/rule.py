@@ -26,7 +26,7 @@ SEEN = frozenset(
         "acting", "agents_unknown", "authors_unknown", "base_unknown", "claim_unknown", "claimed_elsewhere",
         "dependencies_unknown", "depends", "disk_full", "draining", "forge_queue", "gate_waits", "issue_unknown",
         "merge_turn", "message", "parent_unknown", "pull_unknown", "queue_testing", "queued",
-        "session_unknown", "skill_pending", "slot", "update_turn", "vouch_unknown",
+        "session_unknown", "skill_pending", "slot", "sub_tasks", "update_turn", "vouch_unknown",
     }
 )  # fmt: skip
 PERSONS = frozenset(
@@ -163,6 +163,9 @@ def check_start(sim: Simulated, action: StartRun) -> None:
     runs = sim.runs.get(action.task.number, [])
     beside = any(run.is_open and run.role is Role.AUTHOR for run in runs)
     hold(not beside, "one author at a time", action.key)
+    if action.role is Role.AUTHOR:
+        waits = sim.sub_tasks.is_waiting(action.task.number, sim.issues)
+        hold(not waits, "no start before its sub-tasks have ended", action.key)
     if action.role is Role.REVIEWER and action.head_sha is not None:
         wrote = sim.wrote.get(action.head_sha, frozenset())
         hold(action.agent not in wrote, "another agent reviews", action.key, action.agent)
@@ -178,6 +181,8 @@ def check_merge(sim: Simulated, number: int, action: MergePull) -> None:
     """Approved by another agent and green, both on exactly that head; wanted, ready and aimed right."""
     check_approved(sim, number, action.pull, action.head_sha)
     check_green(sim, number, action.head_sha, action.key)
+    waits = sim.sub_tasks.is_waiting(number, sim.issues) and number not in sim.resets
+    hold(not waits, "no merge before its sub-tasks have ended", action.key)
     base = sim.base_of(number)[:10]
     own = {f"nightcrew/{check.name}" for check in sim.project_of(number).checks}
     fresh = all(sim.notes[action.head_sha, name].endswith(base) for name in own)
@@ -223,10 +228,11 @@ def check_green(sim: Simulated, number: int, sha: Sha, what: object) -> None:
 
 
 def check_finish(sim: Simulated, number: int) -> None:
-    """A task ends with its merge, or with a person."""
+    """A task ends with its merge, with a person, or with its sub-tasks."""
     pull = sim.pulls.get(sim.tasks[number].pull or 0)
     merged = pull is not None and (pull.is_merged or landed_of(sim, sim.key(number)))
-    hold(merged or number in sim.ended_by_hand, "ended by merge or by hand", sim.key(number))
+    by_parts = number in sim.sub_tasks.parts and not sim.sub_tasks.is_waiting(number, sim.issues)
+    hold(merged or by_parts or number in sim.ended_by_hand, "ended by merge or by hand", sim.key(number))
 
 
 def check_removal(sim: Simulated, number: int) -> None:
@@ -243,6 +249,7 @@ def check_task(sim: Simulated, number: int, *, is_acted_on: bool) -> None:
     task, project = sim.tasks[number], sim.project_of(number)
     authors = [run for run in sim.runs.get(number, ()) if run.role is Role.AUTHOR]
     bound = project.attempts + task.cycles + task.conflicts + sim.rounds.get(number, 0)
+    bound += sim.sub_tasks.proposals.get(number, 0)
     if len(authors) > 1:
         hold(sum(run.id in sim.sessions for run in authors) <= 1, "one author at a time", number)
         hold(sum(run.is_open for run in authors) <= 1, "one author at a time", number)

@@ -20,6 +20,7 @@ from tests.core.build import BASE
 from tests.simulation.core.row import change_status, label_moved, save, set_label
 from tests.simulation.core.rule import check_start
 from tests.simulation.core.said import note_delivered, take
+from tests.simulation.core.sub_task import begin_at_base, go_on
 from tests.simulation.core.truth import Effect, Refuse, Simulated
 
 _MOVES = {
@@ -35,6 +36,8 @@ def start_run(sim: Simulated, action: StartRun) -> Effect:
     if cooled_until(sim.cooldowns.values(), agent=action.agent, model=action.model, now=sim.now):
         raise Refuse("the agent is cooling down")
     label_moved(sim, number)
+    if action.role is Role.AUTHOR:
+        go_on(sim, number)
     runs = sim.runs.setdefault(number, [])
     check_start(sim, action)
     if any(run.role is action.role and run.attempt == action.attempt for run in runs):
@@ -89,6 +92,7 @@ def _bring_up(sim: Simulated, run: Run) -> Effect:
 
 def _place(sim: Simulated, run: Run) -> Run:
     number = run.task.number
+    begin_at_base(sim, number)
     task = sim.tasks[number]
     head = sim.work.get(number, run.head_sha or sim.base_of(number))
     if run.head_sha is not None and not sim.is_ancestor(run.head_sha, head):

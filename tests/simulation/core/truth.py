@@ -31,6 +31,7 @@ from nightcrew.core.model.world import Candidate, ProjectWorld, TaskView, World
 from nightcrew.core.reason import Wait
 from tests.core.build import BASE, NOW, PROJECT, a_pull, a_sha, an_issue
 from tests.simulation.core.queue_truth import QueueTruth, ended_builds, see_builds
+from tests.simulation.core.sub_task_truth import PROPOSED, WORD, SubTaskTruth, see_needs
 
 ROOT = a_sha(1)
 Effect = Generator[None, None, None]
@@ -118,6 +119,7 @@ class Simulated:
     heard: dict[str, int] = field(default_factory=dict)
     """How many agents have read a message."""
     queue: QueueTruth = field(default_factory=QueueTruth)
+    sub_tasks: SubTaskTruth = field(default_factory=SubTaskTruth)
     last_agent: str = ""
     is_paused: bool = False
     paused_projects: set[str] = field(default_factory=set)
@@ -243,8 +245,9 @@ class Simulated:
             delivered=frozenset(self.delivered.get(number, ())),
             builds=ended_builds(self, number),
             sayings=said,
+            needs=Known(see_needs(task.key, task.delegated, self.issues)),
         )
-        if not view.live:
+        if not view.live and task.delegated is None:
             self.kept_views[number] = (last, view)
         return view
 
@@ -360,7 +363,8 @@ class Simulated:
         report: Report
         match run.role:
             case Role.AUTHOR:
-                report = AuthorReport(ReportedOutcome(word), "did it")
+                handed = PROPOSED if word == WORD else ()
+                report = AuthorReport(ReportedOutcome("done" if handed else word), "did it", delegations=handed)
             case Role.REVIEWER:
                 report = ReviewReport(Decision.APPROVE if word == "done" else Decision.REQUEST_CHANGES, "read it")
             case Role.ROUTER:

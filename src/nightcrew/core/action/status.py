@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.delegation import Delegated
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.reaction import ReactionKey
 from nightcrew.core.model.route import Route
@@ -32,7 +33,8 @@ class MoveStatus:
     """Change the status: row and event, then the labels. `block` is set with BLOCKED. `reset` starts the counting of
     attempts and cycles anew (a person asked for it); `vouch` says that they ask for the issue's text as it is now,
     `waive` that they want it started whatever it depends on.
-    `command` is recorded as settled with the row, `sent` as what is sent to the agent by it."""
+    `command` is recorded as settled with the row, `sent` as what is sent to the agent by it, `delegated` as what the
+    task hands over."""
 
     task: TaskKey
     source: Status
@@ -45,6 +47,7 @@ class MoveStatus:
     waive: bool = False
     command: SettledCommand | None = None
     sent: tuple[ReactionKey, ...] = ()
+    delegated: Delegated | None = None
 
     @property
     def key(self) -> str:
@@ -108,3 +111,15 @@ class FinishTask:
     @property
     def key(self) -> str:
         return f"finish:{self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSubTasks:
+    """Make issues (of an internal task: internal tasks) of the sub-tasks that it may hand over, each once."""
+
+    task: TaskKey
+    why: str
+
+    @property
+    def key(self) -> str:
+        return f"delegate:{self.task}"

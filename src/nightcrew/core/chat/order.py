@@ -20,6 +20,7 @@ class Verb(Enum):
     RETRY = "retry"
     BLOCK = "block"
     UNBLOCK = "unblock"
+    DELEGATE = "delegate"
     STOP = "stop"
     APPROVE = "approve"
     MERGE = "merge"
@@ -46,6 +47,7 @@ HELP: dict[Verb, tuple[str, str]] = {
     Verb.RETRY: ("TASK", "start a task anew"),
     Verb.BLOCK: ("TASK [WHY]", "set a task aside"),
     Verb.UNBLOCK: ("TASK", "go on with it"),
+    Verb.DELEGATE: ("TASK accept|refuse", "answer an author that proposes sub-tasks"),
     Verb.STOP: ("TASK", "end the run at work and set the task aside"),
     Verb.APPROVE: ("TASK", "your word for the merge of its pull request as it is now"),
     Verb.MERGE: ("TASK", "your word for the merge, and look at once"),

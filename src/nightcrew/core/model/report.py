@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
+from nightcrew.core.model.delegation import Delegation
 from nightcrew.core.model.route import Complexity
 
 
@@ -36,7 +37,7 @@ class ThreadAnswer:
 class AuthorReport:
     """`summary` says what was done (one paragraph); `why` explains the approach or the reasons to decline;
     `tested` how it was tested; `question` is set with needs_input; `learned` helps a later attempt;
-    `answers` go into review threads."""
+    `answers` go into review threads; `delegations` are sub-tasks that it proposes."""
 
     outcome: ReportedOutcome
     summary: str
@@ -45,6 +46,7 @@ class AuthorReport:
     question: str = ""
     learned: str = ""
     answers: tuple[ThreadAnswer, ...] = ()
+    delegations: tuple[Delegation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

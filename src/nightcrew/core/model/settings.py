@@ -8,6 +8,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.board import BoardSettings
 from nightcrew.core.model.chat import ChatSettings
 from nightcrew.core.model.cooldown import COOLDOWN_RULES, CooldownRule
+from nightcrew.core.model.delegation import DelegationSettings
 from nightcrew.core.model.forge import ForgeSettings, WebhookSettings
 from nightcrew.core.model.git import GitSettings
 from nightcrew.core.model.inquiry import AskSettings
@@ -189,6 +190,7 @@ class ProjectSettings:
     review: ReviewSettings = ReviewSettings()
     reactions: ReactionSettings = ReactionSettings()
     dependencies: DependencySettings = DependencySettings()
+    delegation: DelegationSettings = DelegationSettings()
     board: BoardSettings = BoardSettings()
     commit: CommitSettings = CommitSettings()
     prompt: PromptBudget = PromptBudget()

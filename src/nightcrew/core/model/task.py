@@ -5,6 +5,7 @@ from datetime import datetime
 
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Status
+from nightcrew.core.model.delegation import Delegated
 from nightcrew.core.model.holdup import Holdup
 from nightcrew.core.model.landing import Landing
 from nightcrew.core.model.route import Route
@@ -50,7 +51,8 @@ class Task:
     person said that it is to start whatever it depends on. `stack` is the pull request that its own stands on and is
     sent to (`base_ref` is that branch), until that one is merged. `holdups` are what holds up the merge of its present
     head; `landing` is its last merge, and what became of the base by that. `done_after` is the last run from before the
-    task was last merged: who wrote before is no author of what comes after."""
+    task was last merged: who wrote before is no author of what comes after. `delegated` is what its
+    authors proposed to hand over to sub-tasks, and what became of that."""
 
     key: TaskKey
     title: str
@@ -84,6 +86,7 @@ class Task:
     holdups: tuple[Holdup, ...] = ()
     done_after: str = ""
     landing: Landing | None = None
+    delegated: Delegated | None = None
 
     @property
     def is_claimed(self) -> bool:

@@ -7,7 +7,7 @@ for done. Where waiting alone will not help (a circle, a blocker that nobody wil
 
 from collections.abc import Mapping
 
-from nightcrew.core.ids import TaskKey
+from nightcrew.core.ids import TaskKey, render_number
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.dependency import Bond, Dependency
@@ -115,6 +115,8 @@ def _way_round(edges: Mapping[TaskKey, tuple[TaskKey, ...]], start: TaskKey) -> 
 
 def name_of(key: TaskKey, *, project: str) -> str:
     """An issue as it is written within a project."""
+    if key.is_internal and key.project == project:
+        return render_number(key.number)
     return f"#{key.number}" if key.project == project else str(key)
 
 

@@ -7,6 +7,7 @@ from nightcrew.core.model.report import AuthorReport, ReportedOutcome, ReviewRep
 from nightcrew.core.model.run import Role, Run, StopCause
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
+from nightcrew.core.policy.delegating import rounds_of
 
 # Failures of the world around the agent: a cooldown bounds them, so they use up no attempt of the task.
 NOT_THE_TASKS_FAULT = frozenset(
@@ -61,9 +62,9 @@ def attempts_used(view: TaskView, role: Role = Role.AUTHOR) -> int:
 
 def out_of_attempts(view: TaskView, limit: int) -> Block | None:
     """The block of a task that has used up its attempts with nothing to show for them, else None. Rounds that a
-    review asked for and conflicts with the base are not failures, and each gives one attempt more."""
+    review asked for, conflicts with the base and handing parts over are not failures; each gives one attempt more."""
     used = attempts_used(view)
-    if used < limit + view.rounds + view.task.conflicts:
+    if used < limit + view.rounds + view.task.conflicts + rounds_of(view):
         return None
     last = view.last(Role.AUTHOR)
     said = f" The last one: {describe_end(last)}." if last else ""

@@ -3,12 +3,14 @@
 from datetime import datetime
 
 from nightcrew.core.actions import AnswerCommand, FinishTask, MoveStatus
-from nightcrew.core.command import Command, GivenCommand, SettledCommand, Settlement, Verb
+from nightcrew.core.command import ACCEPT, Command, GivenCommand, SettledCommand, Settlement, Verb
 from nightcrew.core.known import Unknown
 from nightcrew.core.lifecycle import Evidence, Status
+from nightcrew.core.model.delegation import DelegationState
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import TaskView, World
+from nightcrew.core.policy.delegating import accept, is_parent, refuse
 from nightcrew.core.policy.depending import HELD_CODES
 from nightcrew.core.policy.saying import clean_saying, split_now, why_not_said
 
@@ -43,7 +45,7 @@ def unblock_target(task: Task) -> Status:
     return Status.ROUTED if task.route is not None else Status.NEW
 
 
-def answer_command(
+def answer_command(  # noqa: PLR0911 - an arm each
     task: Task, command: Command, *, agents: tuple[str, ...], who: str = "a person"
 ) -> MoveStatus | FinishTask | tuple[Settlement, str, str]:
     """What a command comes to: a move, or how it is settled without one, in words, with the label to put on."""
@@ -67,6 +69,8 @@ def answer_command(
             return _say(task, command.words)
         case Verb.CLAIM | Verb.REVIEW:
             return Settlement.REFUSED, "that is asked for on a pull request", ""
+        case Verb.DELEGATE:
+            return _delegate(task, command.words, who)
         case Verb.CLOSE:
             return FinishTask(task.key, task.status, merged=False, why=f"{who} closed it")
         case Verb.AGENT:
@@ -88,6 +92,7 @@ def _obey(task: Task, given: GivenCommand, agents: tuple[str, ...], *, now: date
             reset=answer.reset,
             vouch=answer.vouch,
             waive=answer.waive,
+            delegated=answer.delegated,
             command=_settled(task, given, Settlement.DONE, "done", now=now),
         )
     if isinstance(answer, FinishTask):
@@ -124,7 +129,7 @@ def _start(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:
         return _move(task, unblock_target(task), f"{who} asked to start it whatever it depends on", waive=True)
     if task.status is Status.BLOCKED:
         return Settlement.REFUSED, "it is blocked for another reason than what it depends on; unblock it", ""
-    if task.status not in (Status.NEW, Status.ROUTED) or task.pull is not None:
+    if task.status not in (Status.NEW, Status.ROUTED) or (task.pull is not None and not is_parent(task)):
         return Settlement.REFUSED, f"it is {task.status.value}: it has started", ""
     return Settlement.DONE, "it starts whatever it depends on", ""
 
@@ -132,6 +137,16 @@ def _start(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:
 def _say(task: Task, words: str) -> tuple[Settlement, str, str]:
     refused = why_not_said(task, None, clean_saying(split_now(words)[0]))
     return (Settlement.REFUSED, refused, "") if refused else (Settlement.DONE, "its agent is told in its next turn", "")
+
+
+def _delegate(task: Task, word: str, who: str) -> MoveStatus | tuple[Settlement, str, str]:
+    """A person's word about the sub-tasks that are proposed."""
+    handed = task.delegated
+    if handed is None or handed.state is not DelegationState.PROPOSED or task.status is not Status.BLOCKED:
+        return Settlement.REFUSED, "it proposes no sub-tasks", ""
+    answer = accept(handed) if word == ACCEPT else refuse(handed)
+    why = f"{who} {'accepted' if word == ACCEPT else 'refused'} its sub-tasks"
+    return MoveStatus(task.key, task.status, unblock_target(task), Evidence.PERSON, why, delegated=answer)
 
 
 def _is_held(task: Task) -> bool:

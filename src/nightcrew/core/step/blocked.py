@@ -9,6 +9,7 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.reaction import ReactionAction, ReactionKey, ReactionKind
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
+from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
 from nightcrew.core.policy.depending import HELD_CODES, why_held
 from nightcrew.core.policy.noticing import places_of, told_words
 from nightcrew.core.policy.reacting import find_reaction
@@ -65,6 +66,9 @@ def _remind(case: Case, reason: Block | None) -> Stage | None:
 def wait_for_person(reason: Block | None) -> Wait:
     """Why a blocked task waits, and what a person is asked for."""
     words = reason.words if reason is not None else "a person set it to blocked"
+    if reason is not None and reason.code == SUB_TASKS:
+        next_step = "Comment /delegate accept or /delegate refuse, or use `nightcrew task delegate`."
+        return Wait("blocked", words.removesuffix(next_step).rstrip(), next_step)
     next_step = (
         "Answer with a comment on the issue."
         if reason is not None and reason.answerable

@@ -7,8 +7,10 @@ from nightcrew.core.model.reaction import ReactionKind
 from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.task import Block
+from nightcrew.core.policy.delegating import is_made_of_parts
 from nightcrew.core.policy.retrying import changed_nothing, describe_end, nothing_twice
 from nightcrew.core.stage import Case, Stage, act_on, block
+from nightcrew.core.step.delegate import follow_proposal, weigh_proposal
 from nightcrew.core.step.pull_end import follow_pull_end
 from nightcrew.core.step.said import follow_said
 
@@ -25,8 +27,12 @@ def step_in_progress(case: Case) -> Stage:
     if said is not None:
         return said
     outcome = run.outcome
-    if _is_written(case, outcome):
-        why = f"{run.agent} has written its report"
+    weighed = weigh_proposal(case, run)
+    handed = follow_proposal(case, run, weighed)
+    if handed is not None:
+        return handed
+    why = _why_finished(case, run, outcome)
+    if why:
         return act_on(FinishTask(case.task.key, case.task.status, merged=False, why=why))
     spent = nothing_twice(case.view, run)
     if _is_answer(case, run, outcome):
@@ -41,15 +47,23 @@ def step_in_progress(case: Case) -> Stage:
         return _again(case, f"{run.agent} left no report")
     if outcome.report.outcome is not ReportedOutcome.DONE:
         return block(case.task, _asked(run, outcome.report))
-    return _publish(case, run, outcome)
+    return _publish(case, run, outcome, why_cut="; ".join(weighed.cut))
 
 
-def _publish(case: Case, run: Run, outcome: RunOutcome) -> Stage:
+def _publish(case: Case, run: Run, outcome: RunOutcome, *, why_cut: str) -> Stage:
+    said = f" (its sub-tasks are not taken: {why_cut})" if why_cut else ""
     pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
     before = pull.pull.head_sha if pull is not None else case.task.started_from
     if outcome.head_sha is None or (outcome.head_sha == before and not _is_pushed(case, outcome)):
-        return _again(case, f"{run.agent} said done and changed nothing")
-    return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done"))
+        return _again(case, f"{run.agent} said done and changed nothing{said}")
+    return act_on(PublishWork(case.task.key, run.id, outcome.head_sha, f"{run.agent} says that it is done{said}"))
+
+
+def _why_finished(case: Case, run: Run, outcome: RunOutcome) -> str:
+    """Why nothing is left to do, without anything to publish; empty if something is."""
+    if is_made_of_parts(case.view, run) and changed_nothing(run):
+        return f"its sub-tasks have ended, and {run.agent} finds nothing left to do"
+    return f"{run.agent} has written its report" if _is_written(case, outcome) else ""
 
 
 def _is_written(case: Case, outcome: RunOutcome) -> bool:

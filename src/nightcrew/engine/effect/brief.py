@@ -11,6 +11,7 @@ from nightcrew.core.diffstat import summarize_diff
 from nightcrew.core.errors import Conflict, Missing, PortError
 from nightcrew.core.ids import Sha, render_sha
 from nightcrew.core.known import Known, Unknown
+from nightcrew.core.model.delegation import DelegationState
 from nightcrew.core.model.issue import Comment, Issue
 from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.pull import CheckState, ReviewState
@@ -23,6 +24,7 @@ from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.checking import OWN_PREFIX, counted_checks, is_unpaid
+from nightcrew.core.policy.delegating import has_proposed, room_for
 from nightcrew.core.policy.noticing import places_of
 from nightcrew.core.policy.queueing import failed_alone
 from nightcrew.core.policy.reacting import given_thing
@@ -37,6 +39,7 @@ from nightcrew.core.template import fill_places
 from nightcrew.engine.effect.equip import equip, offer
 from nightcrew.engine.effect.feedback import collect_feedback
 from nightcrew.engine.effect.means import Means
+from nightcrew.engine.effect.rejoin import tell_parts
 from nightcrew.engine.effect.repository_settings import may_load_settings
 from nightcrew.engine.effect.saying import said_to
 from nightcrew.engine.naming import safe_project
@@ -139,7 +142,11 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         project=key.project,
         branch=task.branch,
         base_ref=task.base_ref,
-        report=render_report_instructions(run.role, str(means.folder(run) / REPORT_FILE)),
+        report=render_report_instructions(
+            run.role,
+            str(means.folder(run) / REPORT_FILE),
+            sub_tasks=room_for(project.delegation, task, issue) if run.role is Role.AUTHOR else 0,
+        ),
         comments=shown,
         hidden_authors=hidden,
         documents=await _documents(means, run, base, tree) if run.role is not Role.ROUTER else {},
@@ -163,6 +170,8 @@ async def _prompt(means: Means, run: Run, task: Task, *, base: Sha | None, tree:
         answer=await _answer_file(means, run),
         skills=await equip(means, run, task, labels=issue.labels, own=means.folder(run) / AGENT_FOLDER),
         offer=offer(means, run, issue.labels),
+        parts=await tell_parts(means, task) if run.role is Role.AUTHOR else (),
+        is_refused=task.delegated is not None and task.delegated.state is DelegationState.REFUSED,
     )
     prompt = build_prompt(parts, project.prompt)
     if prompt.hidden_pieces:
@@ -194,7 +203,7 @@ def _messages(
 ) -> tuple[str, ...]:
     """The owner's own words to what is sent."""
     asked = any(review.state is ReviewState.CHANGES_REQUESTED for review in feedback.reviews)
-    conflict = task.conflict is not None
+    conflict = task.conflict is not None and bool(task.conflict.paths)
     said = [
         (rules.ci_failed, bool(checks), f"checks failed: {', '.join(one_line(check.name, 100) for check in checks)}"),
         (rules.changes_requested, asked, "a person asked for changes"),
@@ -328,7 +337,9 @@ def _resumed(runs: Sequence[Run], run: Run, said: tuple[Saying, ...]) -> Resumed
     ends = [outcome.interruption.kind for outcome in before[-1:] if outcome.interruption is not None]
     if InterruptionKind.LOST in ends:
         return Resumed.AFTER_LOSS
-    return Resumed.FOR_MESSAGE if said or ends else Resumed.FOR_CHANGES
+    if said or ends:
+        return Resumed.FOR_MESSAGE
+    return Resumed.AFTER_SUB_TASKS if before and has_proposed(before[-1]) else Resumed.FOR_CHANGES
 
 
 def _past(run: Run) -> PastAttempt:

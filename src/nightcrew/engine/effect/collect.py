@@ -6,8 +6,9 @@ from dataclasses import replace
 from nightcrew.core.actions import ActionOutcome, CollectRun, Done, Refused, StopRun
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha
+from nightcrew.core.model.delegation import DelegationMode, DelegationState
 from nightcrew.core.model.notice import Notice
-from nightcrew.core.model.report import ReviewReport
+from nightcrew.core.model.report import AuthorReport, Report, ReviewReport
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState, Stop
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.neutral import one_line
@@ -52,7 +53,9 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     failure = reading.failure
     if failure is None and interruption is None:
         is_report = await keep_result(means, run, reading.report)
-        nothing = await find_nothing(means, run, report=reading.report, left=left)
+        nothing = None
+        if not await _hands_over(means, run, reading.report):
+            nothing = await find_nothing(means, run, report=reading.report, left=left)
         if nothing is not None and is_report:
             nothing, has_commits = None, False  # what was asked for is there, and notes of its author are no change
         failure = nothing or await find_marks(means, run, left)
@@ -83,6 +86,15 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
     await means.ports.store.save_run(ended, event=event, notice=_notice(means, ended))
     means.started_with.pop(run.id, None)
     return Done()
+
+
+async def _hands_over(means: Means, run: Run, report: Report | None) -> bool:
+    """Whether an author proposes sub-tasks where they may be taken: what it leaves undone is no failure."""
+    if not isinstance(report, AuthorReport) or not report.delegations:
+        return False
+    handed = (await means.task(run.task)).delegated
+    is_refused = handed is not None and handed.state is DelegationState.REFUSED
+    return means.project(run.task).delegation.allow is not DelegationMode.NEVER and not is_refused
 
 
 def _notice(means: Means, ended: Run) -> Notice | None:

@@ -3,6 +3,7 @@
 from nightcrew.core.actions import ActionOutcome, AnswerCommand, Done, PassComments
 from nightcrew.core.command import Settlement, Verb
 from nightcrew.core.errors import Denied, Invalid
+from nightcrew.core.policy.delegating import is_parent
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.saying import say_by_command
 from nightcrew.engine.effect.status import vouch, waive
@@ -24,8 +25,10 @@ async def answer_command(means: Means, action: AnswerCommand) -> ActionOutcome:
             command = command.refused(words, at=means.ports.clock.now())
     if action.vouch:
         await vouch(means, action.task)
-    if action.waive and not (await means.task(action.task)).waived:
-        await waive(means, action.task)
+    if action.waive:
+        task = await means.task(action.task)
+        if not task.waived or is_parent(task):
+            await waive(means, action.task)
     kind = "command.ignored" if command.settlement is Settlement.IGNORED else "command.answered"
     event = means.event(
         kind, action.why, task=action.task, comment=command.comment, by=command.author, answer=command.words

@@ -44,6 +44,7 @@ async def file_marked(
     """The issue whose body begins with the same line as `body`, which is its mark; filed if none of this account does,
     open or closed. It cannot have been filed before `since`."""
     tracker, mark = means.ports.forge_of(means.settings, key.project).tracker, body.partition("\n")[0]
+    digest = sha256(mark.encode("utf-8", "replace")).hexdigest()
 
     async def find() -> Issue | None:
         login = await tracker.fetch_login(key.project)
@@ -54,14 +55,15 @@ async def file_marked(
     if found is not None:
         return found
     now = means.ports.clock.now()
-    for effect in await means.ports.store.load_effects(task=key):
-        if effect.kind == "issue.create" and effect.state in ("intent", "unknown") and now - effect.at < _LAG:
+    for effect in await _open_effects(means, key, digest):
+        if now - effect.at < _LAG:
             raise OutcomeUnknown("whether it was filed a moment ago is not known; it is looked for again")
     try:
         return await means.journal.effect(
             "issue.create",
             subject(key),
             lambda: tracker.create_issue(key.project, title=title, body=body, labels=labels),
+            mark=digest,
         )
     except OutcomeUnknown as error:
         return await look_for(error, find)

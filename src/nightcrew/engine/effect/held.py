@@ -6,11 +6,14 @@ from nightcrew.core.model.task import Stack, Task
 from nightcrew.core.model.world import TaskView
 from nightcrew.core.policy.depending import is_gated, why_held
 from nightcrew.engine.effect.means import Means
+from nightcrew.engine.effect.rejoin import why_parts_hold
 
 
 async def why_held_now(means: Means, task: Task, stack: Stack | None) -> str:
     """Why it must not start, by a direct read of its issue; empty if nothing keeps it."""
-    key = task.key
+    key, parts = task.key, await why_parts_hold(means, task)
+    if parts:
+        return parts
     if key.is_internal or not is_gated(task):
         return ""
     try:

@@ -107,6 +107,9 @@ def mask_report(mask: Mask, report: Report | None) -> Report | None:
                 tested=mask(report.tested),
                 question=mask(report.question),
                 learned=mask(report.learned),
+                delegations=tuple(
+                    replace(one, title=mask(one.title), body=mask(one.body)) for one in report.delegations
+                ),
             )
         case ReviewReport():
             findings = tuple(replace(item, text=mask(item.text)) for item in report.findings)

@@ -19,6 +19,7 @@ from nightcrew.engine.effect.confine import confine_setup
 from nightcrew.engine.effect.held import why_held_now
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
+from nightcrew.engine.effect.rejoin import end_sub_tasks, take_base
 from nightcrew.engine.effect.resolve import leave_conflict
 from nightcrew.engine.effect.saying import said_to
 from nightcrew.engine.effect.session import prepare_session
@@ -43,6 +44,8 @@ async def start_run(means: Means, action: StartRun) -> ActionOutcome:
         return Refused(refusal)
     if action.role is Role.AUTHOR and task.pull is None and task.stack != action.stack:
         task = await put_on(means, task, action.stack)
+    if action.role is Role.AUTHOR:
+        task = await end_sub_tasks(means, task)
     now = await _next_moment(means, task)
     folder = run_folder(action.task, action.role, action.attempt)
     run = Run(
@@ -214,6 +217,7 @@ async def _author_place(means: Means, run: Run) -> tuple[Path, Run]:
     base_ref = task.base_ref or await _base_ref(means, run.task)
     if run.attempt > 1 or task.pull is not None or not await _is_fetched(means, run.task.project, base_ref):
         await workspace.fetch(run.task.project, await scm.fetch_remote(run.task.project))
+    task = await take_base(means, run, task, base_ref)
     # A branch whose pull request a person closed is gone on with: nothing is ever forced over it.
     start = run.head_sha or await workspace.find_branch(run.task.project, task.branch)
     spec = WorkspaceSpec(run.task.project, run.task.number, task.branch, base_ref, run.id, start)

@@ -19,6 +19,7 @@ from nightcrew.core.lifecycle import Evidence, Status, parse_status_labels
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.task import Block, Task
+from nightcrew.core.policy.delegating import after_reset, leave
 from nightcrew.core.policy.depending import HELD_CODES
 from nightcrew.core.policy.noticing import told_of_block
 from nightcrew.core.policy.retrying import is_interrupted
@@ -84,7 +85,7 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
     step = edge(action.source, action.target, action.evidence)
     block = replace(action.block, at=means.ports.clock.now()) if action.block is not None else None
     last = await _last_author(means, task) if action.evidence is Evidence.RUN_FAILED else ""
-    reset = await _reset(means, task) if action.reset else None
+    reset = await _reset(means, task, is_anew=action.target is Status.NEW) if action.reset else None
     vouched = await read_mark(means, task.key) if action.vouch else ""
 
     def change(stored: Task) -> Task:
@@ -94,7 +95,10 @@ async def _write_move(means: Means, task: Task, action: MoveStatus) -> None:
         if last:
             # One that finished and only changed nothing counts as well. The last one stands last.
             changed = replace(changed, tried=(*(agent for agent in stored.tried if agent != last), last))
-        return reset(changed) if reset is not None else changed
+        if action.waive:
+            changed = replace(changed, delegated=leave(changed.delegated))
+        changed = reset(changed) if reset is not None else changed
+        return replace(changed, delegated=action.delegated) if action.delegated is not None else changed
 
     event = means.status_event(action.task, step, action.why)
     notice = block_notice(means, task, action.block) if action.evidence is Evidence.NEEDS_PERSON else None
@@ -118,7 +122,7 @@ async def _last_author(means: Means, task: Task) -> str:
     return last.agent if last is not None and not is_interrupted(last) else ""
 
 
-async def _reset(means: Means, task: Task) -> Change:
+async def _reset(means: Means, task: Task, *, is_anew: bool) -> Change:
     """Count anew. A pull request that is closed is left behind; an open one is kept, with the base it has now."""
     now, pull = means.ports.clock.now(), None
     if task.pull is not None:
@@ -130,7 +134,7 @@ async def _reset(means: Means, task: Task) -> Change:
     def change(stored: Task) -> Task:
         fresh = replace(
             stored, cycles=0, attempts=0, tried=(), block=None, reset_at=now, updates=0, conflicts=0, conflict=None,
-            holdups=(),
+            holdups=(), delegated=after_reset(stored.delegated, is_anew=is_anew),
         )  # fmt: skip
         if pull is not None and (pull.is_open or stored.is_claimed):
             # One that a person sent elsewhere stands on nothing any more.
@@ -158,7 +162,9 @@ async def vouch(means: Means, key: TaskKey) -> None:
 async def waive(means: Means, key: TaskKey) -> None:
     """A person wants the task started whatever it depends on."""
     event = means.event("task.waived", "a person wants it started whatever it depends on", task=key)
-    await means.ports.store.update_task(key, lambda stored: replace(stored, waived=True), event=event)
+    await means.ports.store.update_task(
+        key, lambda stored: replace(stored, waived=True, delegated=leave(stored.delegated)), event=event
+    )
 
 
 async def settle_labels(means: Means, action: SettleLabels) -> ActionOutcome:
@@ -178,7 +184,7 @@ async def accept_person(means: Means, action: AcceptPerson) -> ActionOutcome:
     if task.status is not action.source or action.target not in parse_status_labels(issue.labels):
         return Refused("the labels are not as they were")
     step = edge(action.source, action.target, Evidence.PERSON)
-    reset = await _reset(means, task)
+    reset = await _reset(means, task, is_anew=action.target is Status.NEW)
 
     def change(stored: Task) -> Task:
         # Who sets a task going that waits for another does not want it to wait for that again.

@@ -10,6 +10,8 @@ from nightcrew.core.known import Known, Observed, Unknown
 from nightcrew.core.model.dependency import Bond, Dependency, LinkedIssue
 from nightcrew.core.model.issue import Issue, Standing
 from nightcrew.core.model.task import Task
+from nightcrew.core.policy.delegating import is_parent
+from nightcrew.core.policy.depending import is_gated
 from nightcrew.core.reference import parse_needs, parse_stack, parse_stack_label
 from nightcrew.engine.view.issue import IssueView
 from nightcrew.ports.clock import Clock
@@ -22,6 +24,11 @@ LACKING_FOR_S = 3600.0
 
 
 Written = tuple[Bond, TaskKey]
+
+
+def waits(task: Task) -> bool:
+    """Whether what it depends on is to be read."""
+    return is_gated(task) or is_parent(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,10 @@ class DependencyView:
                 spelled = self._spelled(key)
                 if spelled not in known or bond is Bond.STACK:
                     known[spelled] = Dependency(spelled, bond, await self._standing(spelled))
+            for part in task.delegated.waited_for if task.delegated is not None else ():
+                key = TaskKey(self._project, part.number or 0)
+                if part.number is not None and key not in known:
+                    known[key] = Dependency(key, Bond.CHILD, await self._part_standing(key))
             return Known(tuple(known.values()))
         except PortError as error:
             return Unknown(str(error) or type(error).__name__)
@@ -106,6 +117,17 @@ class DependencyView:
             for key in parse_stack(text, project=self._project)
         ]
         return (*[(Bond.WORDS, key) for key in parse_needs(text, project=self._project)], *stacked)
+
+    async def _part_standing(self, key: TaskKey) -> Observed[Standing]:
+        """A sub-task that was deleted is left out of its parent."""
+        if key.number in self._issues.memory.issues:
+            return Known(self._issues.memory.issues[key.number].standing)
+        try:
+            return Known((await self._tracker.fetch_issue(key.project, key.number)).standing)
+        except Missing as error:
+            return Known(Standing.NOT_PLANNED) if error.gone else Unknown(str(error))
+        except PortError as error:
+            return Unknown(str(error) or type(error).__name__)
 
     async def _standing(self, key: TaskKey) -> Observed[Standing]:
         if key.project == self._project and key.number in self._issues.memory.issues:

@@ -13,8 +13,8 @@ from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.quota import Pace
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.model.task import Task
-from nightcrew.core.policy.depending import is_gated
 from nightcrew.engine.view.comment import KEPT
+from nightcrew.engine.view.dependency import waits
 from nightcrew.engine.view.flight import seen_pull
 from nightcrew.engine.view.memory import ProjectMemory
 from nightcrew.engine.view.record import Records
@@ -137,7 +137,7 @@ async def _read_tasks(memory: ProjectMemory, tasks: list[Task], due: _Due) -> No
                 memory.sights[key] = TaskSight(Known(None), Known(None), answered=False)
             elif issue is None or is_dirty or is_in_work(task):
                 group.create_task(_read_task(memory, task, None, due.now))
-            elif task.pull is not None or task.block is not None or needs_care(task, issue) or is_gated(task):
+            elif task.pull is not None or task.block is not None or needs_care(task, issue) or waits(task):
                 group.create_task(_read_task(memory, task, issue, due.now))
             else:
                 memory.sights[key] = TaskSight(Known(issue), Known(None), answered=False)
@@ -179,7 +179,7 @@ async def _read_now(memory: ProjectMemory, task: Task, listed: Issue | None, now
         if task.status is Status.DONE and found.is_open:
             reopened = await memory.issues.reopened_by_writer(found)
     needs: Observed[tuple[Dependency, ...]] = Known(())
-    if found is not None and is_gated(task):
+    if found is not None and waits(task):
         needs = await memory.needs.read(task, found)
     answered, parent = await memory.issues.answered(task), await memory.pulls.read_parent(task)
     sight = TaskSight(issue, pull, answered, vouched, reopened, needs, parent)

@@ -20,6 +20,7 @@ from nightcrew.engine.view.board import board_problems, board_view
 from nightcrew.engine.view.comment import KEPT
 from nightcrew.engine.view.job import job_views
 from nightcrew.engine.view.memory import ProjectMemory
+from nightcrew.engine.view.part import internal_needs
 from nightcrew.engine.view.record import ALARM, COMPLETE, PAUSED, Records, last_saying, left_sayings, open_sayings
 from nightcrew.engine.view.sight import TaskSight
 
@@ -135,6 +136,7 @@ def _internal(
             sayings=open_sayings(records, key),
             last_saying=last_saying(records, key),
             internal=internal,
+            needs=Known(internal_needs(task, records.tasks)),
         )
     ]
 

@@ -17,6 +17,13 @@ async def list_children(api: Api, project: str, number: int) -> tuple[LinkedIssu
     return await _list(api, project, f"/issues/{number}/sub_issues")
 
 
+async def add_child(api: Api, project: str, number: int, child: int) -> None:
+    """The forge names the sub-issue by its id, which only the issue itself tells."""
+    key = await api.get(api.of(project, f"/issues/{child}"), lambda raw: field.number(raw, "id"))
+    url = api.of(project, f"/issues/{number}/sub_issues")
+    await api.write("POST", url, {"sub_issue_id": key}, repeatable=False)
+
+
 async def _list(api: Api, project: str, path: str) -> tuple[LinkedIssue, ...]:
     url = api.of(project, path, per_page=PER_PAGE)
     return await api.list(Listing(url, _parse, key=lambda raw: field.number(raw, "id")))

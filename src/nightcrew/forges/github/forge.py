@@ -148,6 +148,9 @@ class GitHubForge:
     async def list_children(self, project: str, number: int) -> tuple[LinkedIssue, ...]:
         return await dependency.list_children(await self._api(project), project, number)
 
+    async def add_child(self, project: str, number: int, child: int) -> None:
+        await dependency.add_child(await self._api(project), project, number, child)
+
     async def list_comments(self, project: str, number: int) -> tuple[Comment, ...]:
         return await comment.list_all(await self._api(project), project, number)
 
