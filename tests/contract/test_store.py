@@ -138,6 +138,18 @@ class TestInternalTasks:
                 await store.record_internal(KEY.project, same)
             assert await store.find_task(replace(key, number=key.number + 1)) is None
 
+    async def test_another_task_is_changed_with_it_or_neither(self, opened):
+        async with opened() as store:
+            await store.record_task(a_task(), event=an_event("task"))
+            key = await store.record_internal(
+                KEY.project, a_draft, beside=lambda own: (KEY, lambda task: replace(task, cycles=own.number % 10))
+            )
+            assert (await store.find_task(KEY)).cycles == key.number % 10
+            nowhere = TaskKey(KEY.project, 4711)
+            with pytest.raises(Missing):
+                await store.record_internal(KEY.project, a_draft, beside=lambda _: (nowhere, lambda task: task))
+            assert len(await store.load_internals()) == 1
+
     async def test_a_change_is_kept_with_its_event_and_counts_as_a_write(self, opened):
         async with opened() as store:
             key = await store.record_internal(KEY.project, a_draft)

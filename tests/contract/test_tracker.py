@@ -109,6 +109,18 @@ async def test_what_an_issue_is_linked_to(stage: Stage) -> None:
         await stage.forge.list_children(PROJECT, 4711)
 
 
+async def test_an_issue_becomes_a_sub_issue_of_one_other(stage: Stage) -> None:
+    one, two, three = [await stage.open_issue() for _ in range(3)]
+    await stage.forge.fetch_issue(PROJECT, two)  # what was read of it before does no harm
+    await stage.forge.add_child(PROJECT, one, two)
+    assert [child.key.number for child in await stage.forge.list_children(PROJECT, one)] == [two]
+    for parent in (one, three):
+        with pytest.raises(Invalid):
+            await stage.forge.add_child(PROJECT, parent, two)
+    with pytest.raises(Missing):
+        await stage.forge.add_child(PROJECT, one, 4711)
+
+
 @pytest.mark.parametrize("standing", [Standing.COMPLETED, Standing.NOT_PLANNED, Standing.DUPLICATE])
 async def test_how_an_issue_was_closed(stage, standing):
     one, two = await stage.open_issue(), await stage.open_issue()

@@ -56,7 +56,10 @@ def test_any_text_is_read_without_a_fault(body):
         assert "\n" not in command.words or command.verb is Verb.SAY
 
 
-@given(st.lists(st.sampled_from([verb for verb in Verb if verb not in (Verb.AGENT, Verb.MODEL, Verb.SAY)]), max_size=6))
+NAMED = (Verb.AGENT, Verb.MODEL, Verb.SAY, Verb.DELEGATE)
+
+
+@given(st.lists(st.sampled_from([verb for verb in Verb if verb not in NAMED]), max_size=6))
 def test_what_is_written_is_read(verbs):
     assert [command.verb for command in parse_commands("\n".join(f"/{verb.value}" for verb in verbs))] == verbs
 
@@ -82,3 +85,11 @@ def test_what_is_said_goes_on_to_the_next_command(body, commands):
 def test_a_message_answers_no_question_by_itself():
     assert is_only_commands("/say use a lock\nand a test")
     assert not is_only_commands("Left.\n/say use a lock")
+
+
+def test_what_is_said_of_sub_tasks_is_one_of_two_words():
+    assert parse_commands("/delegate accept\n/delegate refuse") == (
+        Command(Verb.DELEGATE, "accept"),
+        Command(Verb.DELEGATE, "refuse"),
+    )
+    assert parse_commands("/delegate\n/delegate all\n/delegate accept now") == ()

@@ -30,7 +30,7 @@ MOVES = {
     (Status.ROUTED, Status.IN_PROGRESS): {Evidence.RUN_STARTED},
     (Status.ROUTED, Status.BLOCKED): {Evidence.NEEDS_PERSON},
     (Status.IN_PROGRESS, Status.NEEDS_REVIEW): {Evidence.PULL_REQUEST},
-    (Status.IN_PROGRESS, Status.ROUTED): {Evidence.RUN_FAILED},
+    (Status.IN_PROGRESS, Status.ROUTED): {Evidence.RUN_FAILED, Evidence.DELEGATED},
     (Status.IN_PROGRESS, Status.BLOCKED): {Evidence.NEEDS_PERSON},
     (Status.NEEDS_REVIEW, Status.IN_REVIEW): {Evidence.REVIEW_STARTED},
     (Status.NEEDS_REVIEW, Status.ROUTED): {Evidence.CHANGES_REQUESTED, Evidence.CONFLICT},

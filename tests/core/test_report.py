@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightcrew.core.model.delegation import Delegation
 from nightcrew.core.model.report import (
     AuthorReport,
     Decision,
@@ -282,3 +283,50 @@ def test_the_schema_is_strict_all_the_way_down(role):
 def test_clean_text_keeps_what_fits():
     assert clean_text("a\r\nb\tc", limit=10) == "a\nb\tc"
     assert clean_text("x" * 20, limit=12) == "xxxx … [cut]"
+
+
+def test_sub_tasks_are_read():
+    whole = {"title": "A\nlock ", "body": "Mend it.", "complexity": "Simple", "agent": "ann", "labels": ["docs"]}
+    report = get_author(author(delegations=[whole, {"title": "A door", "body": "Hang it.", "depends_on": [0, 0]}]))
+    assert report.delegations == (
+        Delegation("A lock", "Mend it.", "simple", "ann", ("docs",)),
+        Delegation("A door", "Hang it.", needs=(0,)),
+    )
+    assert get_author(author(delegations=None)).delegations == get_author(author(delegations=[])).delegations == ()
+
+
+@pytest.mark.parametrize(
+    ("delegations", "why"),
+    [
+        ("all of it", "not a list"),
+        (["a lock"], "no object"),
+        ([{"title": "A lock"}], '"body" is missing'),
+        ([{"title": "<title>", "body": "x"}], "unfilled"),
+        ([{"title": "A", "body": "x", "depends_on": [0]}], "places before"),
+        ([{"title": "A", "body": "x", "depends_on": [True]}], "places before"),
+        ([{"title": "A", "body": "x", "depends_on": 1}], "places before"),
+        ([{"title": "A", "body": "x", "labels": [1]}], "list of texts"),
+        ([{"title": "A", "body": "x", "complexity": "huge"}], "simple, medium, complex"),
+        ([{"title": str(place), "body": "x"} for place in range(51)], "more than 50"),
+    ],
+)
+def test_sub_tasks_that_cannot_be_read_fail_the_report(delegations, why):
+    assert why in get_error(Role.AUTHOR, author(delegations=delegations))
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=4), max_leaves=8))
+def test_sub_tasks_are_bounded_whatever_is_written(value):
+    long = [{"title": "t" * 900, "body": "b" * 20_000, "labels": [str(value)] * 40, "agent": "a" * 300}]
+    (one,) = get_author(author(delegations=long)).delegations
+    assert len(one.title) <= 200
+    assert len(one.body) <= 8_000
+    assert len(one.labels) <= 20
+    assert len(one.agent) <= 80
+    report = parse_report(Role.AUTHOR, author(delegations=value))
+    assert isinstance(report, ReportError) or report.delegations == ()  # type: ignore[union-attr]  # an author's
+
+
+def test_an_author_is_told_of_sub_tasks_only_where_it_may_propose_them():
+    assert "delegations" not in render_report_instructions(Role.AUTHOR, "/report.json")
+    told = render_report_instructions(Role.AUTHOR, "/report.json", sub_tasks=3)
+    assert '"delegations", a list of at most 3' in told

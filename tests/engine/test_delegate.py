@@ -321,7 +321,9 @@ async def test_a_forge_without_sub_issues_is_no_hindrance(tmp_path):
     key = await proposed(stage)
     stage.forge.fail("list_children", Missing("there is no such page"), times=99)
     await filed(stage, key)
-    assert [part.linked for part in stage.task(key).delegated.parts] == [False, False]
+    delegated = stage.task(key).delegated
+    assert delegated is not None
+    assert [part.linked for part in delegated.parts] == [False, False]
     await stage.settle(play=False)
     lock, door = children(stage, key)
     assert f"depends on its sub-tasks: #{lock.number}, #{door.number}" in stage.comments(key)[0]

@@ -13,11 +13,12 @@ from nightcrew.core.errors import ConfigError, Conflict, Invalid, Missing, Night
 from nightcrew.core.ids import INTERNAL_FROM, InquiryId, RunId, Sha, TaskKey, parse_number
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
-from nightcrew.core.model.delegation import DelegationState
+from nightcrew.core.model.delegation import Delegated, Delegation, DelegationState, SubTask
 from nightcrew.core.model.diagnosis import Diagnosis, Level
 from nightcrew.core.model.event import Event
 from nightcrew.core.model.inquiry import Inquiry
 from nightcrew.core.model.internal import NO_PINS, InternalTask, Pins, TaskKind
+from nightcrew.core.model.issue import Standing
 from nightcrew.core.model.memory import Memory
 from nightcrew.core.model.notice import Notice
 from nightcrew.core.model.quota import TokenStanding
@@ -66,6 +67,16 @@ def a_task(number: int = 42, *, project: str = PROJECT, status: Status = Status.
 
 def a_route(agent: str = "claude") -> Route:
     return Route(agent, "", Complexity.MEDIUM, RouteSource.ROUND_ROBIN, "its turn")
+
+
+def a_proposal() -> Delegated:
+    """Sub-tasks that an author proposes, the second with all that it can have."""
+    what = Delegation("The door", "Hang it.", "simple", "claude", ("docs",), (0,))
+    parts = (
+        SubTask(0, RunId("r1"), Delegation("The lock", "Mend it.")),
+        SubTask(1, RunId("r1"), what, 8, True, Standing.COMPLETED),
+    )
+    return Delegated(DelegationState.PROPOSED, RunId("r1"), parts, ("“The roof” is proposed twice",))
 
 
 def a_run(task: TaskKey, *, number: int = 1, role: Role = Role.AUTHOR, state: RunState = RunState.RUNNING) -> Run:
@@ -196,6 +207,7 @@ class FakeService(FakeInquiries):
             workspace=f"workspaces/{key.number}",
             internal=self.internals.get(key),
             sayings=tuple(one for one in self.said if one.task == key),
+            delegated=task.delegated,
         )
 
     async def resolve_task(self, text: str) -> TaskKey:

@@ -96,15 +96,19 @@ class MemoryStore(MemoryJobs, MemorySayings, MemoryInquiries):
 
     async def record_internal(self, project: str, draft: Draft, *, beside: Beside | None = None) -> TaskKey:
         self._check()
-        key = self._add_internal(project, draft)
         if beside is not None:
-            other, change = beside(key)
+            other, change = beside(self._next_internal(project))
+            if other not in self.tasks:
+                raise Missing(f"there is no task {other}")
             self.tasks[other] = change(self.tasks[other])
-        return key
+        return self._add_internal(project, draft)
+
+    def _next_internal(self, project: str) -> TaskKey:
+        known = [key.number for key in self.internals if key.project == project]
+        return TaskKey(project, 1 + max(known, default=INTERNAL_FROM))
 
     def _add_internal(self, project: str, draft: Draft) -> TaskKey:
-        known = [key.number for key in self.internals if key.project == project]
-        key = TaskKey(project, 1 + max(known, default=INTERNAL_FROM))
+        key = self._next_internal(project)
         task, internal, event = draft(key)
         if any(known.mark == internal.mark for known in self.internals.values()):
             raise Conflict("there is one with that mark")

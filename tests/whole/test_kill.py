@@ -43,6 +43,7 @@ QUEUED = {
 ENQUEUED = {"queue.enqueue": 2, "queue.dequeue": 1}
 ANSWERED = {"thread.reply": 1, "thread.resolve": 1, "review.request": 1}
 FLAKY = {"check.rerun": 1}
+DELEGATED = {"issue.link": 2}
 SHOWN = {"board.create": 1, "board.add": 1, "board.move": 2}
 MENDED = {"label.create": 1}
 TURNED = {"job.take": 1}
@@ -403,6 +404,31 @@ async def tell_mended(moments: Sequence[Moment] = ()) -> list[str]:
         return stage.effects()
 
 
+async def tell_delegated(moments: Sequence[Moment] = ()) -> list[str]:
+    """An author hands two parts over, and ends what is left once they are merged."""
+    async with staged(delegation={"allow": "auto"}) as stage:
+        parts = [
+            {"title": "One part", "body": "Do it."},
+            {"title": "Another part", "body": "Do it.", "depends_on": [0]},
+        ]
+        first = attempt({"plan.txt": "1\n"}, delegations=parts)
+        stage.play("The whole", [first, attempt({"answer.txt": "42\n"})])
+        stage.play("One part", [attempt({"one.txt": "1\n"})])
+        stage.play("Another part", [attempt({"another.txt": "2\n"})])
+        number = await stage.file_issue("The whole")
+        stage.start(die_at=moments)
+        kills = await keep_alive(stage, lambda: is_done(stage, number), within_s=150)
+        assert stage.moments_left == [], "these effects never came"
+        assert kills == len(moments)
+        issues = [issue for issue in await stage.get("/issues?state=all") if "pull_request" not in issue]
+        assert sorted(issue["title"] for issue in issues) == ["Another part", "One part", "The whole"]
+        assert len(await stage.get(f"/issues/{number}/sub_issues")) == 2
+        assert stage.git("rev-list", "--count", "main") == "4"
+        _look_at_runs(stage, {"author": 4, "reviewer": 3})
+        assert stage.rows("SELECT * FROM effects WHERE state = 'intent'") == []
+        return stage.effects()
+
+
 async def _file(stage: Stage) -> int:
     """File it, and ask again where the service died of that: it is filed once."""
 
@@ -436,6 +462,7 @@ STORIES: dict[str, tuple[Callable[[Sequence[Moment]], Awaitable[list[str]]], dic
     "shown": (tell_shown, SHOWN),
     "stacked": (tell_stacked, STACKED),
     "mended": (tell_mended, MENDED),
+    "delegated": (tell_delegated, DELEGATED),
 }
 
 
@@ -465,6 +492,7 @@ def test_every_kind_of_effect_has_its_kills():
         ("shown", None),
         ("stacked", None),
         ("mended", None),
+        ("delegated", None),
     ],
 )
 async def test_killed_at_each_kind_of_effect_in_turn(story: str, part: int | None, first: int):

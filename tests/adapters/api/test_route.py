@@ -22,7 +22,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import RunState
 from nightcrew.ports.service import BoardStatus
 from tests.adapters.api.serving import asked
-from tests.fakes.service import HEAD, NOW, PROJECT, FakeService, a_route, a_run, a_task
+from tests.fakes.service import HEAD, NOW, PROJECT, FakeService, a_proposal, a_route, a_run, a_task
 
 _ONE = f"/tasks/{PROJECT}/42"
 
@@ -369,3 +369,21 @@ async def test_boards_are_listed_and_brought_up(tmp_path):
     assert (board["board"], board["columns"], board["looked_at"]) == ("ada/7", {"new": "Todo"}, None)
     assert "made" in answer["words"]
     assert wrong.status_code == 422
+
+
+async def test_sub_tasks_are_shown_and_answered(tmp_path):
+    service = FakeService()
+    key = service.put_task(replace(a_task(status=Status.BLOCKED), delegated=a_proposal()))
+    async with asked(service, tmp_path) as client:
+        shown = (await client.get(_ONE)).json()["delegated"]
+        empty = await client.post(f"{_ONE}/delegate", json={})
+        done = await client.post(f"{_ONE}/delegate", json={"accept": False})
+        again = await client.post(f"{_ONE}/delegate", json={"accept": True})
+    assert (shown["state"], shown["cut"]) == ("proposed", ["“The roof” is proposed twice"])
+    assert [part["task"] for part in shown["parts"]] == [None, f"{PROJECT}#8"]
+    assert shown["parts"][1] | {"title": ""} == {
+        "title": "", "body": "Hang it.", "complexity": "simple", "agent": "claude", "labels": ["docs"], "needs": [0],
+        "task": f"{PROJECT}#8", "linked": True, "standing": "completed",
+    }  # fmt: skip
+    assert (empty.status_code, done.json()["changed"], again.status_code) == (422, True, 409)
+    assert service.tasks[key].status is Status.ROUTED

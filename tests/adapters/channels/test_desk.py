@@ -11,10 +11,11 @@ from nightcrew.core.chat.message import Message, Style
 from nightcrew.core.chat.order import HELP, Verb
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.job import JobRun, JobSettings, JobState
+from nightcrew.core.model.task import Block
 from nightcrew.ports.channel import Place
 from nightcrew.ports.job_service import JobDetail, JobSummary
 from tests.engine.part import FakeClock
-from tests.fakes.service import PROJECT, FakeService, a_run, a_task
+from tests.fakes.service import PROJECT, FakeService, a_proposal, a_run, a_task
 
 ME, OTHER = Asker("telegram", Place("7"), "7"), Asker("telegram", Place("7"), "8")
 
@@ -172,3 +173,14 @@ async def test_talk_is_no_order():
     stage = Stage()
     for text in ("hello", "", "/", "//status", "a /status"):
         assert await stage.desk.take(text, ME) is None
+
+
+async def test_sub_tasks_are_answered_by_an_order_or_a_button():
+    stage = Stage()
+    block = Block("sub_tasks", "ann proposes 2 sub-tasks")
+    stage.service.put_task(replace(a_task(44, status=Status.BLOCKED), block=block, delegated=a_proposal()))
+    buttons = (await stage.give("/task 44")).buttons
+    orders = [f"/delegate {PROJECT}#44 accept", f"/delegate {PROJECT}#44 refuse"]
+    assert [button.order for button in buttons[:2]] == orders
+    assert "accept or refuse" in (await stage.give("/delegate 44")).text
+    assert "routed" in (await stage.give(orders[0])).text

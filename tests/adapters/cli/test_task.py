@@ -11,7 +11,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.core.model.verdict import Verdict
 from nightcrew.core.reason import Wait
 from tests.adapters.cli.command import shell
-from tests.fakes.service import HEAD, NOW, PROJECT, FakeService, a_route, a_run, a_task
+from tests.fakes.service import HEAD, NOW, PROJECT, FakeService, a_proposal, a_route, a_run, a_task
 
 # Cursor, colour, clipboard (OSC 52, both forms), a second line, reversed order, hidden letters, a C1 control.
 HOSTILE = (
@@ -270,3 +270,17 @@ async def test_hostile_text_reaches_no_terminal(tmp_path):
     assert len(listed.splitlines()) == 2
     assert len(refused.stderr.decode().splitlines()) == 1
     assert b"\x1b" not in refused.stderr
+
+
+async def test_sub_tasks_that_are_proposed_are_shown_and_answered(tmp_path):
+    service = FakeService()
+    key = service.put_task(replace(a_task(status=Status.BLOCKED), delegated=a_proposal()))
+    async with shell(service, tmp_path) as person:
+        shown = await person.said("task", "show", "42")
+        assert str(key) in await person.said("task", "delegate", "42", "accept")
+        assert "no sub-tasks" in await person.refused("task", "delegate", "42", "refuse")
+        assert (await person.run("task", "delegate", "42", "perhaps")).returncode == 2
+    assert "Sub-tasks (proposed)" in shown
+    assert "acme/widgets#8" in shown
+    assert "left out: “The roof” is proposed twice" in shown
+    assert service.tasks[key].status is Status.ROUTED

@@ -31,14 +31,14 @@ class Temper:
     asks: float = 0.02
     silent: float = 0.01
     objects: float = 0.15
-    hands_over: float = 0.04
+    hands_over: float = 0.12
     pace: float = 1.0
 
 
 TEMPERS = (
     Temper("good"), Temper("good"), Temper("flaky", fails=0.3), Temper("slow", pace=5.0),
     Temper("silent", silent=0.25), Temper("idle", idles=0.4), Temper("shy", declines=0.2, asks=0.25),
-    Temper("strict", objects=0.6), Temper("lordly", hands_over=0.4),
+    Temper("strict", objects=0.6), Temper("lordly", hands_over=0.6),
 )  # fmt: skip
 CALM = Temper("good", 0, 0, 0, 0, 0, 0, 0)
 

@@ -13,8 +13,18 @@ from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.pull import CheckState
 from nightcrew.core.model.run import Probe
 from nightcrew.core.model.world import TaskView
-from nightcrew.core.policy import checking, cooling, eligible, merging, rerunning, retrying, reviewing, routing
-from nightcrew.core.step import hand, live
+from nightcrew.core.policy import (
+    checking,
+    cooling,
+    delegating,
+    eligible,
+    merging,
+    rerunning,
+    retrying,
+    reviewing,
+    routing,
+)
+from nightcrew.core.step import delegate, hand, live
 from tests.simulation.mutants.plant import Mutant, Swap
 
 Function = Callable[..., Any]
@@ -196,5 +206,11 @@ MUTANTS = (
         "an action under way does not keep others from its task",
         (Swap(deciding, "is_exclusive", always(False)),),
     ),
+    Mutant(
+        "impatient_parent",
+        "a task goes on before its sub-tasks have ended",
+        (Swap(delegate, "why_waits", always(None)),),
+    ),
+    Mutant("deep", "sub-tasks have sub-tasks", (Swap(delegating, "parse_depth", always(0)),)),
     Mutant("overdue", "a session past its deadline is left alone", (Swap(live, "OVERDUE_S", lambda _: 1e8),)),
 )

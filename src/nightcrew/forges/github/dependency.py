@@ -5,7 +5,7 @@ from nightcrew.core.model.dependency import LinkedIssue
 from nightcrew.forges.github import field
 from nightcrew.forges.github.api import Api
 from nightcrew.forges.github.field import Json, Unreadable
-from nightcrew.forges.github.issue import home_of, parse_standing
+from nightcrew.forges.github.issue import fetch_id, home_of, parse_standing
 from nightcrew.forges.github.page import PER_PAGE, Listing
 
 
@@ -19,7 +19,7 @@ async def list_children(api: Api, project: str, number: int) -> tuple[LinkedIssu
 
 async def add_child(api: Api, project: str, number: int, child: int) -> None:
     """The forge names the sub-issue by its id, which only the issue itself tells."""
-    key = await api.get(api.of(project, f"/issues/{child}"), lambda raw: field.number(raw, "id"))
+    key = await fetch_id(api, project, child)
     url = api.of(project, f"/issues/{number}/sub_issues")
     await api.write("POST", url, {"sub_issue_id": key}, repeatable=False)
 

@@ -84,7 +84,7 @@ async def list_updated(api: Api, project: str, *, known_at: datetime) -> tuple[I
 async def fetch(api: Api, project: str, number: int) -> Issue:
     """A single 404 is not believed: GitHub has answered so for things that are there. An issue that was transferred is
     answered by a redirect to its new repository, just as one of a renamed repository: they are told apart here."""
-    found, slug = await api.get(api.of(project, f"/issues/{number}"), _parse_with_home, confirm=True)
+    found, slug, _ = await api.get(api.of(project, f"/issues/{number}"), _parse_whole, confirm=True)
     is_elsewhere = found.number != number
     if not is_elsewhere and slug and slug.lower() != project.lower():
         home = await fetch_home(api, project)
@@ -94,8 +94,15 @@ async def fetch(api: Api, project: str, number: int) -> Issue:
     return found
 
 
-def _parse_with_home(raw: Json) -> tuple[Issue, str]:
-    return parse_issue(raw), home_of(raw)
+async def fetch_id(api: Api, project: str, number: int) -> int:
+    """What the forge names an issue by in some places."""
+    _, _, key = await api.get(api.of(project, f"/issues/{number}"), _parse_whole)
+    return key
+
+
+def _parse_whole(raw: Json) -> tuple[Issue, str, int]:
+    """With its home and its id. What was parsed is kept by its address: all who ask there parse it so."""
+    return parse_issue(raw), home_of(raw), field.count(raw, "id")
 
 
 def home_of(raw: Json) -> str:
