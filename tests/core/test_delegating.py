@@ -27,6 +27,7 @@ from nightcrew.core.model.dependency import Bond, Dependency
 from nightcrew.core.model.issue import Standing
 from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import Run
+from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.delegating import (
     Weighed,
@@ -211,6 +212,15 @@ def test_a_second_proposal_stands_behind_the_first():
     assert [part.place for part in after.waited_for] == [1, 2]
 
 
+def test_a_proposal_that_nobody_answered_gives_way_to_a_newer_one():
+    before = handed(_S.PROPOSED, 8, None)
+    run = a_proposal(replace(ONE, title="New"), attempt=2)
+    world, view = a_case(run, task=a_task(Status.IN_PROGRESS, delegated=before))
+    after = hand_over(view.task, run.id, taken(world, view), is_allowed=False)
+    assert [(part.number, part.what.title) for part in after.parts] == [(8, "One"), (None, "New")]
+    assert [part.place for part in after.parts] == [0, 1]
+
+
 def test_a_text_that_was_changed_by_a_stranger_is_not_divided():
     world, _ = a_case(vouched=Known(False))
     decision = decide(world)
@@ -316,7 +326,7 @@ def test_handing_over_gives_one_attempt_more():
 
 
 def test_the_words_of_a_person():
-    task = a_task(Status.BLOCKED, delegated=handed(_S.PROPOSED, 8, None))
+    task = a_task(Status.BLOCKED, delegated=handed(_S.PROPOSED, 8, None), block=Block("sub_tasks", "two of them"))
     yes = answer_command(task, Command(Verb.DELEGATE, "accept"), agents=())
     no = answer_command(task, Command(Verb.DELEGATE, "refuse"), agents=())
     assert isinstance(yes, MoveStatus)
@@ -324,7 +334,8 @@ def test_the_words_of_a_person():
     assert (yes.target, yes.reset, no.target) == (Status.ROUTED, False, Status.ROUTED)
     assert yes.delegated == accept(handed(_S.PROPOSED, 8, None))
     assert no.delegated == refuse(handed(_S.PROPOSED, 8, None)) == handed(_S.REFUSED, 8)
-    for odd in (a_task(Status.BLOCKED), replace(task, status=Status.ROUTED)):
+    other = replace(task, block=Block("push_refused", "no"))
+    for odd in (a_task(Status.BLOCKED), replace(task, status=Status.ROUTED), other):
         assert answer_command(odd, Command(Verb.DELEGATE, "accept"), agents=())[0] is Settlement.REFUSED  # type: ignore[index]  # it is settled without a move
 
 

@@ -48,7 +48,7 @@ def room_for(rules: DelegationSettings, task: Task, issue: Issue) -> int:
         return 0
     if parse_depth(issue.body) >= rules.max_depth:
         return 0
-    return max(0, rules.max_children - (len(handed.parts) if handed is not None else 0))
+    return max(0, rules.max_children - len(_made(handed)))
 
 
 def proposal_of(run: Run) -> tuple[Delegation, ...]:
@@ -78,7 +78,7 @@ def weigh(project: ProjectWorld, view: TaskView, run: Run, *, agents: Iterable[s
     if room == 0:
         return Weighed((), (_why_none(rules, view.task, issue),))
     free = max(0, rules.max_open - open_in(project))
-    old = {part.what.title.casefold() for part in handed.parts} if handed is not None else set()
+    old = {part.what.title.casefold() for part in _made(handed)}
     names = {name.casefold(): name for name in agents}
     labels = {label.casefold(): label for label in rules.labels}
     kept: list[Delegation] = []
@@ -154,8 +154,9 @@ def _ended(view: TaskView) -> frozenset[int]:
 
 
 def hand_over(task: Task, run: RunId, weighed: Weighed, *, is_allowed: bool) -> Delegated:
-    """The task's own record of what was taken of a proposal, behind what it handed over before."""
-    before = task.delegated.parts if task.delegated is not None else ()
+    """The task's own record of what was taken of a proposal, behind what was made of those before. One that is still
+    open is forgotten for the new one."""
+    before = _made(task.delegated)
     first = len(before)
     parts = tuple(
         SubTask(first + place, run, replace(what, needs=tuple(first + need for need in what.needs)))
@@ -202,8 +203,8 @@ def after_reset(handed: Delegated | None, *, is_anew: bool) -> Delegated | None:
     return replace(handed, state=_S.ENDED, parts=made, cut=()) if made else None
 
 
-def _made(handed: Delegated) -> tuple[SubTask, ...]:
-    return tuple(part for part in handed.parts if part.number is not None)
+def _made(handed: Delegated | None) -> tuple[SubTask, ...]:
+    return tuple(part for part in handed.parts if part.number is not None) if handed is not None else ()
 
 
 def is_parent(task: Task) -> bool:

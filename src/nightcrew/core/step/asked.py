@@ -10,6 +10,7 @@ from nightcrew.core.model.delegation import DelegationState
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.task import Block, Task
 from nightcrew.core.model.world import TaskView, World
+from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
 from nightcrew.core.policy.delegating import accept, is_parent, refuse
 from nightcrew.core.policy.depending import HELD_CODES
 from nightcrew.core.policy.saying import clean_saying, split_now, why_not_said
@@ -142,7 +143,8 @@ def _say(task: Task, words: str) -> tuple[Settlement, str, str]:
 def _delegate(task: Task, word: str, who: str) -> MoveStatus | tuple[Settlement, str, str]:
     """A person's word about the sub-tasks that are proposed."""
     handed = task.delegated
-    if handed is None or handed.state is not DelegationState.PROPOSED or task.status is not Status.BLOCKED:
+    is_asked = task.status is Status.BLOCKED and task.block is not None and task.block.code == SUB_TASKS
+    if handed is None or handed.state is not DelegationState.PROPOSED or not is_asked:
         return Settlement.REFUSED, "it proposes no sub-tasks", ""
     answer = accept(handed) if word == ACCEPT else refuse(handed)
     why = f"{who} {'accepted' if word == ACCEPT else 'refused'} its sub-tasks"
