@@ -32,7 +32,7 @@ from nightcrew.core.model.report import (
 )
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role
-from nightcrew.core.sub_task import BODY_LIMIT, TITLE_LIMIT
+from nightcrew.core.sub_task import BODY_LIMIT, HANDING_OVER, TITLE_LIMIT
 
 TEXT_LIMIT = 4_000
 """Characters of any one text of a report; what is longer is cut with a mark."""
@@ -356,17 +356,6 @@ _RULES: Mapping[Role, str] = {
 }
 
 
-_HANDING_OVER = (
-    "Only where the task is too large for one change, you may propose to hand parts of it to others: add "
-    '"delegations", a list of at most {most}, each an object with "title" and "body" (everything that its author has '
-    'to know, who sees nothing else of yours), and if you like "complexity" ("simple", "medium", "complex"), "agent" '
-    '(a name), "labels", and "depends_on" (places of earlier ones in the list, from 0, that have to be done first). '
-    "Leave those parts undone yourself, and report done about the rest. Where they are taken, you are asked again once "
-    "they have ended, with their work in your branch; where they are refused, you do them yourself. A part that you "
-    "can do yourself is no sub-task."
-)
-
-
 def render_report_instructions(role: Role, path: str, *, sub_tasks: int = 0) -> str:
     """The part of a prompt that says how to end: the exact shape of the report, and the file it goes to. An author
     may propose so many sub-tasks."""
@@ -379,7 +368,7 @@ def render_report_instructions(role: Role, path: str, *, sub_tasks: int = 0) -> 
             "every value filled in. If you cannot write that file, make the object your last message, with nothing "
             "after it:"
         )
-    rules = f"{_RULES[role]}\n\n{_HANDING_OVER.format(most=sub_tasks)}" if sub_tasks else _RULES[role]
+    rules = f"{_RULES[role]}\n\n{HANDING_OVER.format(most=sub_tasks)}" if sub_tasks else _RULES[role]
     return f"## Your report\n\n{where}\n\n```json\n{example}\n```\n\n{rules}\n"
 
 

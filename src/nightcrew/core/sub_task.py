@@ -25,6 +25,17 @@ _ENDS = {
     Standing.DUPLICATE: "closed as a duplicate",
 }
 
+HANDING_OVER = (
+    "Only where the task is too large for one change, you may propose to hand parts of it to others: add "
+    '"delegations", a list of at most {most}, each an object with "title" and "body" (everything that its author has '
+    'to know, who sees nothing else of yours), and if you like "complexity" ("simple", "medium", "complex"), "agent" '
+    '(a name), "labels", and "depends_on" (places of earlier ones in the list, from 0, that have to be done first). '
+    "Leave those parts undone yourself, and report done about the rest. Where they are taken, you are asked again once "
+    "they have ended, with their work in your branch; where they are refused, you do them yourself. A part that you "
+    "can do yourself is no sub-task."
+)
+"""What an author is told that may propose sub-tasks."""
+
 
 def render_mark(depth: int, run: RunId, place: int) -> str:
     """By which a sub-task is found again, and how deep it is known; each is made once."""
