@@ -1,12 +1,13 @@
 """E-mail over SMTP. The library blocks, so that it runs in a thread, with its own time limit."""
 
 import asyncio
+import hashlib
 import smtplib
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from email.message import EmailMessage
-from email.utils import format_datetime, make_msgid
+from email.utils import format_datetime
 from enum import Enum
 
 from nightcrew.core.chat.message import Message
@@ -54,8 +55,7 @@ class MailNotifier:
         mail["To"] = ", ".join(self._settings.recipients)
         mail["Subject"] = one_line(f"[nightcrew] {message.text.partition(chr(10))[0]}", 150)
         mail["Date"] = format_datetime(self._clock.now())
-        ids = "-".join(str(notice.id) for notice in notices[:5])
-        mail["Message-ID"] = make_msgid(f"nightcrew-{ids}", domain="nightcrew.invalid")
+        mail["Message-ID"] = _name(notices)
         mail["Auto-Submitted"] = "auto-generated"
         mail.set_content(message.text)
         return mail
@@ -76,7 +76,8 @@ class MailNotifier:
         except smtplib.SMTPNotSupportedError as error:
             raise Denied(f"{given.host}: {error}") from error
         except (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused) as error:
-            raise Denied(f"{given.host} refuses the sender or every recipient") from error
+            refused = Unavailable if _is_for_now(error) else Denied
+            raise refused(f"{given.host} refuses the sender or every recipient") from error
         except smtplib.SMTPResponseException as error:
             kind = Unavailable if 400 <= error.smtp_code < 500 else Invalid
             raise kind(f"{given.host} answered {error.smtp_code}") from error
@@ -89,3 +90,16 @@ class MailNotifier:
         if given.encryption is Encryption.TLS:
             return smtplib.SMTP_SSL(given.host, given.port, timeout=TIMEOUT_S, context=ssl.create_default_context())
         return smtplib.SMTP(given.host, given.port, timeout=TIMEOUT_S)
+
+
+def _name(notices: Sequence[Notice]) -> str:
+    """The same for the same notices, so that many mail programs show one that was sent again only once."""
+    told = "\n".join(f"{notice.id} {notice.at.isoformat()} {notice.project}" for notice in notices)
+    return f"<nightcrew-{hashlib.sha256(told.encode()).hexdigest()[:32]}@nightcrew.invalid>"
+
+
+def _is_for_now(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPSenderRefused) -> bool:
+    """Whether the server says to try again, as one does that does not know the sender yet (RFC 5321, 4.2.1)."""
+    if isinstance(error, smtplib.SMTPSenderRefused):
+        return 400 <= error.smtp_code < 500
+    return any(400 <= code < 500 for code, _ in error.recipients.values())

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email import message_from_string
 from email.message import Message as Mail
@@ -68,9 +68,19 @@ async def test_a_notice_is_one_mail_whose_words_make_no_headers():
         assert mail["Auto-Submitted"] == "auto-generated"
 
 
+async def test_the_same_notices_have_the_same_name_however_often_they_are_sent():
+    async with mail_server() as (server, notifier):
+        for notice in (NOTICE, NOTICE, replace(NOTICE, id=2)):
+            await notifier.tell(render_notice(notice), (notice,))
+        first, again, other = (mail["Message-ID"] for mail in server.mails)
+        assert first == again != other
+
+
 @pytest.mark.parametrize(
     ("verb", "answer", "error"),
     [
+        ("RCPT", "450 not yet", Unavailable),
+        ("MAIL", "451 not yet", Unavailable),
         ("MAIL", "550 no", Denied),
         ("RCPT", "550 no", Denied),
         ("DATA", "451 later", Unavailable),
