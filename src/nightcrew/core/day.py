@@ -13,9 +13,9 @@ from nightcrew.core.model.job import JobRun
 from nightcrew.core.model.run import Run
 from nightcrew.core.model.task import Task
 from nightcrew.core.neutral import page_line
+from nightcrew.core.plot import render_bar, render_plot
 from nightcrew.core.policy.retrying import describe_end
 
-_BAR = 24
 _LISTED = 30
 _STILL = (Status.DONE, Status.BLOCKED)
 
@@ -78,7 +78,7 @@ def render_day(day: Day) -> str:
         _section("Cooldowns", _cooldowns(day)),
         _section("Where tasks waited", _waits(day)),
         _section("Jobs", _jobs(day)),
-        _section("Ended runs over time", _plot(day)),
+        _section("Ended runs over time", render_plot(day.runs, since_at=day.since_at, until_at=day.until_at)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -176,7 +176,7 @@ def _waits(day: Day) -> list[str]:
     if most == 0:
         return []
     lines = [
-        f"{status.value:<13} {_bar(seconds[status], most)} {_hours(seconds[status])} ({tasks[status]} tasks)"
+        f"{status.value:<13} {render_bar(seconds[status], most)} {_hours(seconds[status])} ({tasks[status]} tasks)"
         for status in Status
         if seconds[status]
     ]
@@ -203,49 +203,6 @@ def _jobs(day: Day) -> list[str]:
         f"- {page_line(job, 60)} of {page_line(project)}: {count} {state}"
         for (project, job, state), count in sorted(counts.items())
     ]
-
-
-def _plot(day: Day) -> list[str]:
-    """Good and failed runs by the hour, or by the day where the span is longer than two."""
-    length = timedelta(hours=1) if day.until_at - day.since_at <= timedelta(days=2) else timedelta(days=1)
-    form = "%d. %H:%M" if length < timedelta(days=1) else "%Y-%m-%d"
-    good: Counter[int] = Counter()
-    failed: Counter[int] = Counter()
-    for run in day.runs:
-        if run.ended_at is not None and run.outcome is not None and run.outcome.interruption is None:
-            (good if run.outcome.failure is None else failed)[int((run.ended_at - day.since_at) / length)] += 1
-    slots = sorted({*good, *failed})
-    if not slots:
-        return []
-    most = max(good[slot] + failed[slot] for slot in slots)
-    lines = []
-    for slot in range(slots[0], slots[-1] + 1):
-        bars = _bar(good[slot], most, "█").rstrip() + _bar(failed[slot], most, "░").rstrip()
-        counts = f"{good[slot]} good, {failed[slot]} failed" if good[slot] or failed[slot] else ""
-        lines.append(f"{day.since_at + slot * length:{form}} {bars} {counts}".rstrip())
-    return ["```", *lines, "```", "", *_chart(day, form, length, good=good, failed=failed)]
-
-
-def _chart(day: Day, form: str, length: timedelta, *, good: Counter[int], failed: Counter[int]) -> list[str]:
-    """The same for GitHub to draw (docs.github.com, "Creating diagrams"): all runs as bars, failed ones as a line."""
-    slots = range(min({*good, *failed}), max({*good, *failed}) + 1)
-    names = ", ".join(f'"{day.since_at + slot * length:{form}}"' for slot in slots)
-    most = max(good[slot] + failed[slot] for slot in slots)
-    return [
-        "```mermaid",
-        "xychart-beta",
-        '    title "Ended runs (bars), and those that failed (line)"',
-        f"    x-axis [{names}]",
-        f'    y-axis "runs" 0 --> {most}',
-        f"    bar [{', '.join(str(good[slot] + failed[slot]) for slot in slots)}]",
-        f"    line [{', '.join(str(failed[slot]) for slot in slots)}]",
-        "```",
-    ]
-
-
-def _bar(count: int, most: int, sign: str = "█") -> str:
-    width = max(1, round(_BAR * count / most)) if count else 0
-    return (sign * width).ljust(_BAR)
 
 
 def _hours(seconds: int) -> str:
