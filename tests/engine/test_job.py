@@ -139,6 +139,10 @@ async def test_a_person_starts_a_job_and_switches_it(tmp_path):
     assert len(runs(stage)) == 1
     detail = await stage.facade.get_job(PROJECT, "sweep")
     assert (detail.summary.is_on, detail.summary.next_at, detail.runs) == (False, (), (run,))
+    await stage.restart()
+    stage.edit = lambda run: {f"work-{run.id}.txt": "x"}
+    await stage.settle()
+    assert not (await stage.facade.get_job(PROJECT, "sweep")).summary.is_on
     await stage.facade.switch_job(PROJECT, "sweep", enabled=True)
     await due(stage, 1, play=False)
     assert len(runs(stage)) == 2
@@ -148,6 +152,18 @@ async def test_a_person_starts_a_job_and_switches_it(tmp_path):
         await stage.facade.run_job(PROJECT, "nothing")
     with pytest.raises(Missing):
         await stage.facade.list_jobs(project="acme/nothing")
+
+
+async def test_a_person_is_told_that_a_paused_project_starts_no_job(tmp_path):
+    stage = staged(tmp_path, SWEEP)
+    await stage.settle()
+    await stage.facade.set_paused(paused=True, project=PROJECT)
+    assert "when it is resumed" in (await stage.facade.run_job(PROJECT, "sweep")).words
+    await stage.later(600)
+    assert runs(stage) == []
+    await stage.facade.set_paused(paused=False, project=PROJECT)
+    await stage.settle()
+    assert [run.by_hand for run in runs(stage)] == [True]
 
 
 async def test_a_job_outside_files_one_issue_and_takes_it_up(tmp_path):

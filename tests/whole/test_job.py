@@ -3,6 +3,7 @@
 from tests.waiting import eventually
 from tests.whole.outside import PROJECT
 from tests.whole.stage import WITHIN_S, attempt, staged
+from tests.whole.test_sandbox import require_bwrap
 
 FILE = """---
 schedule: "0 0 1 1 *"
@@ -66,3 +67,37 @@ async def test_jobs_report_file_and_run_once_each_over_a_kill():
         if states["lint"] == "done":
             assert "checked lint" in (await stage.cli("job", "show", "lint")).out
         assert len(stage.rows("SELECT * FROM job_runs")) == 3
+
+
+async def test_a_command_sees_nothing_but_its_checkout_and_what_it_printed_is_kept_when_its_time_is_up():
+    await require_bwrap()
+    async with staged() as stage:
+        secret = stage.folder / "secret.txt"
+        secret.write_text("of the person", encoding="utf-8")
+        look = f"echo job $NIGHTCREW_JOB; cat {secret} || echo not seen; touch {stage.folder}/made; cat answer.txt"
+        stage.push("main", {"answer.txt": "42\n"})
+        stage.configure(
+            top={"sandbox": "bwrap"},
+            jobs={
+                "look": {"schedule": "@yearly", "run": ["sh", "-c", look]},
+                "slow": {"schedule": "@yearly", "run": ["sh", "-c", "echo begun; sleep 300"], "timeout": "2s"},
+            },
+        )
+        stage.start()
+        await stage.answering()
+        for name in ("look", "slow"):
+            await stage.cli("job", "run", name)
+
+        def ended():
+            rows = {row["job"]: row["words"] for row in stage.rows("SELECT * FROM job_runs WHERE state <> 'begun'")}
+            return rows if len(rows) == 2 else None
+
+        words = await eventually(ended, within_s=WITHIN_S, what="both commands to end")
+        assert words == {"look": "exit code 0", "slow": "it did not end within 2 s"}
+        looked = (await stage.cli("job", "show", "look")).out
+        assert "job look" in looked
+        assert "not seen" in looked
+        assert "42" in looked
+        assert "of the person" not in looked.partition("Last output")[2]
+        assert not (stage.folder / "made").exists()
+        assert "begun" in (await stage.cli("job", "show", "slow")).out.partition("Last output")[2]

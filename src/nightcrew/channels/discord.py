@@ -38,6 +38,8 @@ CALL_S = 60.0
 _REMEMBERED = 500
 _LONGEST_LIMIT_S = 30.0
 """Limits up to this are waited out by the library, which takes no less."""
+_TROUBLE = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
+"""What a call can end with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class DiscordChannel:
                         await _find_gateway(client, self._settings.base_url)
                     self._client = client
                     await client.connect(reconnect=True)
-            except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+            except _TROUBLE as error:
                 found = translate(error, now=self._clock.now())
                 raise found if not isinstance(found, OutcomeUnknown) else Unavailable(str(found)) from error
             finally:
@@ -116,7 +118,7 @@ class DiscordChannel:
         try:
             async with asyncio.timeout(CALL_S):
                 await channel.get_partial_message(int(posted)).edit(content=render_spans(spans))
-        except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        except _TROUBLE as error:
             raise translate(error, now=self._clock.now()) from error
 
     async def _send(
@@ -134,7 +136,7 @@ class DiscordChannel:
                     allowed_mentions=discord.AllowedMentions.none(),
                     view=view if view is not None else MISSING,
                 )
-        except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        except _TROUBLE as error:
             raise translate(error, now=self._clock.now()) from error
         return str(sent.id)
 

@@ -8,11 +8,11 @@ from nightcrew.core.day import render_day
 from nightcrew.core.errors import Conflict, Missing
 from nightcrew.core.model.job import JobRun, JobState, JobView
 from nightcrew.core.model.settings import ProjectSettings
-from nightcrew.core.policy.scheduling import next_times
+from nightcrew.core.policy.scheduling import ASKED_FOR, next_times
 from nightcrew.engine.day import load_day
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.view.job import WANTED, job_views
-from nightcrew.engine.view.record import Records, by_job
+from nightcrew.engine.view.record import PAUSED, Records, by_job
 from nightcrew.ports.answer import Answer
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.job_service import JobDetail, JobSummary
@@ -94,7 +94,15 @@ async def run_job(means: Means, reader: JobReader, project: str, name: str) -> A
     now = means.ports.clock.now()
     await means.ports.store.save_value(f"{WANTED}.{slug}.{name}", now.isoformat())
     await means.ports.store.record_event(means.event("job.asked", f"a person asked for {name} of {slug}"))
+    if await _is_paused(means, slug):
+        hours = int(ASKED_FOR.total_seconds() // 3600)
+        return Answer(True, f"{name} of {slug} starts when it is resumed, if that is within {hours} h: it is paused")
     return Answer(True, f"{name} of {slug} starts now")
+
+
+async def _is_paused(means: Means, slug: str) -> bool:
+    values = await means.ports.store.load_values(PAUSED)
+    return "yes" in (values.get(PAUSED), values.get(f"{PAUSED}.{slug}"))
 
 
 async def switch_job(means: Means, reader: JobReader, project: str, name: str, *, enabled: bool) -> Answer:
