@@ -14,6 +14,7 @@ from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.target import Target
 from nightcrew.engine.bus import Bus
 from nightcrew.engine.courier import MOST_PENDING, Courier, Receiver
+from nightcrew.engine.subscription import change_subscription
 from nightcrew.service.clock import SystemClock
 from tests.fakes.store import MemoryStore
 from tests.waiting import eventually
@@ -82,6 +83,23 @@ async def test_each_receiver_is_told_what_came_after_it_was_there():
         await eventually(lambda: len(one.heard) == 2 and len(other.heard) == 1)
     assert {text.splitlines()[1] for text in one.heard} == {"first", "second"}
     assert "second" in other.heard[0]
+
+
+async def test_whoever_subscribes_again_is_told_of_what_comes_then():
+    stage = Stage()
+    await change_subscription(stage.store, "telegram:7", project=None, is_on=True)
+    ear = stage.add("telegram:7")
+    async with stage.running():
+        await stage.notice("first")
+        await eventually(lambda: ear.ids == [1])
+        await change_subscription(stage.store, "telegram:7", project=None, is_on=False)
+        receiver = stage.receivers.pop("telegram:7")
+        await eventually(lambda: not stage.courier._rounds)
+        await stage.notice("while nobody was told")
+        stage.receivers["telegram:7"] = receiver
+        await eventually(lambda: stage.store.values.get("courier.begun.telegram:7") == "2")
+        await stage.notice("third")
+        await eventually(lambda: ear.ids == [1, 3])
 
 
 async def test_one_that_hangs_holds_up_no_other():

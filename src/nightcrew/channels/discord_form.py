@@ -57,6 +57,7 @@ def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
             view.add_item(discord.ui.Button(label=button.words[:80], url=button.url))
         elif 0 < len(button.order) <= MOST_ORDER:
             view.add_item(discord.ui.Button(label=button.words[:80], custom_id=button.order))
+    view.stop()  # presses are read as they come in: the library need not keep each view for ever to hand them to it
     return view if view.children else None
 
 

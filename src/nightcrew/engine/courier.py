@@ -17,6 +17,7 @@ from nightcrew.core.model.target import Target
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.telling import plan_telling, render_notice, render_together
 from nightcrew.engine.bus import Bus
+from nightcrew.engine.subscription import BEGUN
 from nightcrew.ports.clock import Clock
 from nightcrew.ports.notifier import Notifier
 from nightcrew.ports.store import Store
@@ -28,7 +29,6 @@ LOOK_EVERY_S = 1.0
 MOST_PENDING = 500
 STALE_AFTER = timedelta(hours=1)
 """What is not urgent and waited so long for its receiver is not told one by one any more."""
-_BEGUN = "courier.begun."
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,12 @@ class Courier:
 
     async def _begun(self, name: str) -> int:
         """The newest notice that there was when this receiver was new: it is not told of what was before."""
-        kept = await self.store.find_value(_BEGUN + name)
-        if kept is not None:
+        kept = await self.store.find_value(BEGUN + name)
+        if kept:
             return int(kept)
         newest = await self.store.load_notices(limit=1, newest=True)
         first = newest[-1].id if newest else 0
-        await self.store.save_value(_BEGUN + name, str(first))
+        await self.store.save_value(BEGUN + name, str(first))
         return first
 
     async def _rest(self, name: str, error: PortError, pause_s: float, *, named: datetime | None = None) -> float:

@@ -9,6 +9,8 @@ from nightcrew.ports.store import Store
 SUBSCRIBED = "chat.subscribed."
 """Values with this name, and the receiver's behind it, hold a JSON list of projects; `*` in it is every project."""
 ALL = "*"
+BEGUN = "courier.begun."
+"""Values with this name, and a receiver's behind it, hold the newest notice that there was when it was new."""
 
 
 def parse_subscription(text: str | None) -> frozenset[str]:
@@ -36,4 +38,6 @@ async def change_subscription(store: Store, receiver: str, *, project: str | Non
     if after == before:
         return False
     await store.save_value(name, json.dumps(sorted(after)))
+    if not after:
+        await store.save_value(BEGUN + receiver, "")  # whoever asks again is told of what comes then
     return True

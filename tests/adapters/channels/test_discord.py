@@ -103,6 +103,8 @@ async def test_a_dangerous_order_is_confirmed_by_a_button():
         await stage.server.command("block", f"{key.number} not now")
         await eventually(lambda: len(stage.server.posted) == 1)
         question = stage.server.posted[0]
+        assert stage.channel._client is not None
+        assert stage.channel._client.persistent_views == [], "none is kept for as long as the service lives"
         assert stage.service.tasks[key].status is Status.NEW
         await stage.server.press(question.buttons[0], question)
         await eventually(lambda: len(stage.server.posted) == 2)
