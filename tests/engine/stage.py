@@ -153,7 +153,7 @@ class Stage:
             sight=self._sight,
             show=Show(
                 lambda _folder, line: line.decode("utf-8", "replace"),
-                lambda key: f"https://forge.example/{key.project}/issues/{key.number}",
+                lambda slug: f"https://forge.example/{slug}",
                 self.ports.mask,
             ),
         )

@@ -511,7 +511,8 @@ class FakeService(FakeInquiries):
             wait=self.waits.get(task.key),
             sentence=self.sentences[task.key],
             open_run=working[-1] if working else None,
-            url=f"http://127.0.0.1/{task.key.project}/issues/{task.key.number}",
+            url="" if task.key.is_internal else f"http://127.0.0.1/{task.key.project}/issues/{task.key.number}",
+            pull_url="" if task.pull is None else f"http://127.0.0.1/{task.key.project}/pull/{task.pull}",
         )
 
     def _counts(self, slug: str) -> dict[str, int]:

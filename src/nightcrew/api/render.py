@@ -46,6 +46,7 @@ def render_task(summary: TaskSummary) -> Json:
         "block": _block(task.block),
         "route": _route(task.route),
         "url": summary.url,
+        "pull_url": summary.pull_url,
         "pull": task.pull,
         "branch": task.branch,
         "base_ref": task.base_ref,

@@ -47,7 +47,8 @@ class TaskBody(Body):
     wait: WaitBody | None
     block: BlockBody | None
     route: RouteBody | None
-    url: str
+    url: str = Field(description="the issue's page; empty where there is none")
+    pull_url: str = Field(description="the pull request's page; empty where there is none")
     pull: int | None
     branch: str
     base_ref: str

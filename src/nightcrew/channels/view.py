@@ -59,7 +59,7 @@ def render_task(detail: TaskDetail, *, now: datetime) -> Message:
         (Span(summary.sentence),),
     ]
     if task.pull is not None:
-        rows.append((Span(f"pull request #{task.pull}", url=_pull_url(summary)),))
+        rows.append((Span(f"pull request #{task.pull}", url=_web(summary.pull_url)),))
     for run in detail.runs[-_LAST_RUNS:]:
         ended = "at work" if run.is_open else "ended"
         since = render_span((run.ended_at or run.started_at or run.created_at) - now)
@@ -83,8 +83,8 @@ def task_buttons(detail: TaskDetail) -> tuple[Button, ...]:
         buttons.append(_order("Retry", f"/retry {task.key}"))
     if task.status is Status.IN_REVIEW and detail.verdicts:
         buttons.append(_order("Approve", f"/approve {task.key} {detail.verdicts[-1].head_sha[:8]}"))
-    if task.pull is not None and _pull_url(summary):
-        buttons.append(Button("Open PR", url=_pull_url(summary)))
+    if task.pull is not None and _web(summary.pull_url):
+        buttons.append(Button("Open PR", url=_web(summary.pull_url)))
     elif _web(summary.url):
         buttons.append(Button("Open issue", url=_web(summary.url)))
     return tuple(button for button in buttons if button is not None)
@@ -129,9 +129,3 @@ def _order(words: str, order: str) -> Button | None:
 
 def _web(url: str) -> str:
     return url if url.startswith(("https://", "http://")) else ""
-
-
-def _pull_url(summary: TaskSummary) -> str:
-    issues, number = f"/issues/{summary.task.key.number}", summary.task.pull
-    url = _web(summary.url)
-    return url.removesuffix(issues) + f"/pull/{number}" if number and url.endswith(issues) else ""

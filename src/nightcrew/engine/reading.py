@@ -69,11 +69,11 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """How things are shown: a line of a run's output as text, where a task is found on its forge, and any text without
-    secrets."""
+    """How things are shown: a line of a run's output as text, where a project's pages are on its forge (empty: it has
+    none), and any text without secrets."""
 
     render_line: RenderLine
-    task_url: Callable[[TaskKey], str]
+    project_url: Callable[[str], str]
     mask: Mask
 
 
@@ -103,7 +103,7 @@ class Reader:
         self._version = version
         self._sight = sight
         self._render_line = show.render_line
-        self._task_url = show.task_url
+        self._project_url = show.project_url
         self._mask = show.mask
 
     async def status(self) -> ServiceStatus:
@@ -277,7 +277,10 @@ class Reader:
         sight, now = self._sight(), self._clock.now()
         wait = (sight.waits or {}).get(task.key) or self._stored_wait(task, sight.running)
         sentence = render_sentence(task.status, wait, now=now, merge_sha=task.merge_sha)
-        return TaskSummary(task, wait, sentence, open_run, self._task_url(task.key))
+        web = self._project_url(task.key.project)
+        issue = f"{web}/issues/{task.key.number}" if web and not task.key.is_internal else ""
+        pull = f"{web}/pull/{task.pull}" if web and task.pull is not None else ""
+        return TaskSummary(task, wait, sentence, open_run, issue, pull)
 
     def _stored_wait(self, task: Task, running: bool) -> Wait | None:
         if task.status is Status.DONE:

@@ -49,13 +49,15 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class TaskSummary:
     """A task with the reason for which it is where it is. `sentence` is that reason in one sentence for a person:
-    why, what happens next, and when. `open_run` is the run that works on it now. `url` is the issue's page."""
+    why, what happens next, and when. `open_run` is the run that works on it now. `url` is the issue's page,
+    `pull_url` that of its pull request; empty where there is none."""
 
     task: Task
     wait: Wait | None
     sentence: str
     open_run: Run | None = None
     url: str = ""
+    pull_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ from nightcrew.service.room import find_free_bytes, find_lack_of_room
 from nightcrew.service.sandbox import Sandboxes, find_bounds, find_sandbox_problems
 from nightcrew.service.show import render_output
 from nightcrew.service.tracing import Tracing
-from nightcrew.service.url import task_url
+from nightcrew.service.url import project_url
 from nightcrew.service.webhook import WebhookPart, read_secret
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
@@ -155,7 +155,7 @@ async def composed(
             home=home.root,
             version=VERSION,
             sight=lambda: replace(_sight(loop, observer, started_at), webhook=webhook.status()),
-            show=Show(render_output, task_url(lambda: loop.means.settings), vault.mask),
+            show=Show(render_output, project_url(lambda: loop.means.settings), vault.mask),
         )
         telegram = ChatPart(
             "telegram",

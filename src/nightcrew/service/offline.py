@@ -49,7 +49,7 @@ from nightcrew.service.compose import load_spellings
 from nightcrew.service.load import load
 from nightcrew.service.lock import held
 from nightcrew.service.show import render_output
-from nightcrew.service.url import task_url
+from nightcrew.service.url import project_url
 from nightcrew.store.sqlite import SqliteStore
 from nightcrew.version import VERSION
 from nightcrew.workspaces.skill import GitSkills
@@ -72,7 +72,7 @@ async def open_offline_service(home: Path) -> AsyncIterator[Service]:
             home=place.root,
             version=VERSION,
             sight=Sight,
-            show=Show(render_output, task_url(lambda: settings), Vault().mask),
+            show=Show(render_output, project_url(lambda: settings), Vault().mask),
         )
         jobs = JobReader(store, clock, lambda: settings.projects, home=place.root)
         yield OfflineService(reader, settings, place, jobs=jobs)

@@ -9,6 +9,7 @@ from nightcrew.channels.confirm import CONFIRM_FOR
 from nightcrew.channels.desk import Asker, Desk
 from nightcrew.core.chat.message import Message, Style
 from nightcrew.core.chat.order import HELP, Verb
+from nightcrew.core.ids import parse_task_key
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.job import JobRun, JobSettings, JobState
 from nightcrew.core.model.task import Block
@@ -55,6 +56,14 @@ async def test_a_task_shows_its_reason_its_runs_and_what_can_be_done():
     assert "It is blocked: a question." in answer.text
     assert "author 1: claude, at work" in answer.text
     assert (answer.buttons[0].words, answer.buttons[0].order) == ("Retry", f"/retry {PROJECT}#43")
+
+
+async def test_the_pull_request_of_an_internal_task_can_be_opened():
+    stage = Stage()
+    internal = parse_task_key(f"{PROJECT}#i1")
+    stage.service.put_task(replace(a_task(1), key=internal, pull=71))
+    (button,) = (await stage.give("/task i1")).buttons
+    assert (button.words, button.url) == ("Open PR", f"http://127.0.0.1/{PROJECT}/pull/71")
 
 
 @pytest.mark.parametrize("verb", ["stop", "block", "retry", "merge"])
