@@ -26,10 +26,13 @@ _SWITCH = (
     " ON CONFLICT DO UPDATE SET enabled = excluded.enabled"
 )
 _LAST = (
-    "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY project, job ORDER BY rowid DESC) AS place"
-    " FROM job_runs WHERE project = ifnull(?1, project) AND job = ifnull(?2, job) AND (NOT ?4 OR state <> 'skipped'))"
-    " WHERE place <= ?3 ORDER BY due_at DESC, project, job"
+    "SELECT job_runs.* FROM (SELECT DISTINCT project, job FROM job_runs"
+    " WHERE project = ifnull(?1, project) AND job = ifnull(?2, job)) AS known"
+    " JOIN job_runs ON job_runs.rowid IN (SELECT rowid FROM job_runs"
+    " WHERE project = known.project AND job = known.job AND (NOT ?4 OR state <> 'skipped')"
+    " ORDER BY rowid DESC LIMIT ?3) ORDER BY due_at DESC, job_runs.project, job_runs.job"
 )
+"""Along the index `job_runs_as_recorded`: there may be a thousand rows of each job, and this is asked at every look."""
 _FORGET = (
     "DELETE FROM job_runs WHERE project = ?1 AND job = ?2 AND rowid < (SELECT rowid FROM job_runs"
     " WHERE project = ?1 AND job = ?2 ORDER BY rowid DESC LIMIT 1 OFFSET ?3)"

@@ -107,7 +107,7 @@ class RecordView:
             delivered=await store.load_deliveries(),
             internal=await store.load_internals(),
             jobs={(one.project, one.name): one for one in await store.load_job_records()},
-            job_runs=by_job(await store.load_job_runs()),
+            job_runs=by_job(await store.load_job_runs(each=10)),
             job_starts={(run.project, run.job): run for run in await store.load_job_runs(started=True, each=1)},
             reruns=await store.load_reruns(),
             sayings=await store.load_sayings(),
