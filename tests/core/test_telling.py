@@ -96,3 +96,9 @@ def test_what_is_for_one_place_is_told_there_at_once_and_nowhere_else():
     assert plan_telling([answer], Target("telegram:8"), now=EVENING).skip == (answer,)
     gathers = Target("telegram:7", digest=frozenset({Priority.INFO}), digest_at=time(8))
     assert plan_telling([answer], gathers, now=EVENING).single == (answer,)
+
+
+def test_projects_are_compared_as_forges_do():
+    notice = a_notice(project="acme/widget")
+    assert plan_telling([notice], Target("me", projects=frozenset({"Acme/Widget"})), now=MORNING).single == (notice,)
+    assert plan_telling([notice], Target("me", projects=frozenset({"acme/doors"})), now=MORNING).skip == (notice,)

@@ -71,7 +71,8 @@ def render_together(notices: Sequence[Notice]) -> Message:
 def _is_for(notice: Notice, target: Target) -> bool:
     if notice.receiver or target.is_alone:
         return notice.receiver == target.name
-    is_project = not target.projects or not notice.project or notice.project in target.projects
+    names = {project.casefold() for project in target.projects}  # as forges compare them
+    is_project = not names or not notice.project or notice.project.casefold() in names
     return is_project and _RANK[notice.priority] <= _RANK[target.least]
 
 
