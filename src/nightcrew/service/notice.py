@@ -37,6 +37,8 @@ from nightcrew.ports.store import Store
 
 DESKTOP = "desktop"
 _LOOK_EVERY_S = 2.0
+_HERE = HostZone()
+"""One alone, so that receivers that are made anew are the same as before."""
 _TRIED_AGAIN_S = 60.0
 """How long what keeps a receiver from being made is taken to hold: a secret's file may be put right."""
 
@@ -207,7 +209,7 @@ class NoDesktop:
 
 def find_zone(name: str) -> tzinfo:
     """The time zone of a name, or this machine's with its summer and winter."""
-    return ZoneInfo(name) if name else HostZone()
+    return ZoneInfo(name) if name else _HERE
 
 
 def _subscribed(plain: Target, name: str, projects: frozenset[str]) -> Target:

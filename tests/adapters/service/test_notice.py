@@ -84,6 +84,17 @@ def test_who_is_off_the_list_is_no_longer_told(tmp_path: Path) -> None:
     assert stage.names(part) == set()
 
 
+def test_a_receiver_is_the_same_whoever_else_subscribes(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    hook = a_target(TargetKind.WEBHOOK, "hook", url="https://hooks.example/x", secret="")
+    stage.notices = NoticeSettings(desktop=False, targets=(hook,))
+    part = stage.part()
+    before = part._receivers(stage.clock)["hook"]
+    part._subscribed = {"telegram:-100": frozenset("*")}
+    assert stage.names(part) == {"hook", "telegram:-100"}
+    assert part._receivers(stage.clock)["hook"] == before, "its round is not cut off"
+
+
 def test_the_name_of_a_receiver_says_where_and_whose() -> None:
     for place, person in ((Place("-100", "5"), ""), (Place("7"), "7"), (Place("1"), "")):
         assert parse_receiver(render_receiver("discord", place, person)) == ("discord", place, person)
