@@ -9,8 +9,12 @@ import pytest
 from nightcrew.core.errors import Conflict, OutcomeUnknown, Unavailable
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.run import Role
+from nightcrew.core.model.report import AuthorReport, ReportedOutcome
+from nightcrew.core.model.run import Role, Run
+from nightcrew.core.model.saying import SayingState
 from nightcrew.core.model.settings import CheckCommand, ProjectSettings
+from nightcrew.ports.agent import Reading
+from nightcrew.ports.service import Word
 from tests.engine.part import PROJECT, Killed, failure_of, outcome_of, wants_changes
 from tests.engine.stage import Stage
 
@@ -187,3 +191,53 @@ async def test_a_workspace_that_another_run_holds_is_named(tmp_path):
     assert "in use by run 01OTHER" in failure_of(first).detail
     assert stage.task(key).status is Status.DONE
     assert replace(first, outcome=None).head_sha is None
+
+
+def a_said_life(home: Path) -> Stage:
+    """One in which a message comes while its author is at work."""
+    stage = Stage(home)
+    for agent in stage.agents.values():
+        agent.can_resume, agent.session = True, "s1"
+        report = AuthorReport(ReportedOutcome.DONE, "did it")
+        agent.always[Role.AUTHOR] = Reading(report, None, session="s1", spoke=True)
+    return stage
+
+
+async def live_with_a_message(stage: Stage, key: TaskKey) -> None:
+    """As `live`; what cannot be said since the service dies is said again, under the same name."""
+    for _ in range(90):
+        try:
+            decision = await stage.tick()
+            if stage.runs(key) and not stage.store.sayings:
+                await stage.facade.say_to(key, Word("use a lock", name="m1"))
+        except Killed:
+            await stage.restart()
+            continue
+        played, judged = stage.play(), stage.ci()
+        if judged:
+            stage.observer.expire()
+        if not (decision.actions or played or judged):
+            if key in stage.store.tasks and stage.task(key).status is Status.DONE:
+                return
+            stage.clock.advance(20)
+    raise AssertionError(f"it is {stage.task(key).status} still: {stage.loop.state.decision.waits.get(key)}")
+
+
+@pytest.mark.parametrize("part", range(4))
+async def test_it_dies_at_each_point_and_a_message_is_heard_once(tmp_path, part):
+    plain = a_said_life(tmp_path / "plain")
+    await live_with_a_message(plain, plain.file())
+    for place in range(part + 1, len(plain.points.names) + 1, 4):
+        stage = a_said_life(tmp_path / str(place))
+        key = stage.file()
+        stage.points.die_at = place
+        await live_with_a_message(stage, key)
+        (saying,) = stage.store.sayings.values()
+        told = [run for run in stage.runs(key) if "## A message from" in prompt_before_the_issue(stage, run)]
+        assert saying.state is SayingState.SEEN, place
+        assert [run.id for run in told] == [saying.run], place
+        assert len(stage.runs(key, Role.AUTHOR)) == 2, place
+
+
+def prompt_before_the_issue(stage: Stage, run: Run) -> str:
+    return (stage.home / run.folder / "prompt.md").read_text().partition("## The issue")[0]

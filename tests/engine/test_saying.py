@@ -277,7 +277,8 @@ async def test_a_chat_is_told_when_it_has_been_read(tmp_path):
     await stage.settle(play=False)
     await say(stage, key, receiver="telegram:12", author="7 on telegram")
     await stage.settle()
-    (notice,) = await stage.store.load_notices(undelivered_to="telegram:12", after=999)
+    notice, answer = await stage.store.load_notices(undelivered_to="telegram:12", after=999)
+    assert (answer.kind, answer.words) == ("answered", "ann, at the end of turn 2: did it")
     assert notice.words.startswith("delivered to ann in turn 2, in its own session at 20")
     assert "use a lock" in notice.words
     assert await stage.store.load_notices(undelivered_to="slack", after=0) == tuple(

@@ -6,8 +6,8 @@ With `starts`, a line for each start is added to that file.
 
 An author plays the first attempt, or the next one after changes were asked for; with `"in_order": true` the n-th
 run plays the n-th attempt, the last one again and again. An attempt has `files` ({path: text}) and `summary`; it may
-have `commit` (true: commit the files itself), `gate` (a path: wait there until it exists), `exit` (leave with that
-code and no report), `outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads),
+have `commit` (true: commit the files itself), `heard` (a path: what people said to it in this turn goes there, a line
+each, with its session), `gate` (a path: wait there until it exists), `exit` (leave with that code and no report), `outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads),
 `delegations` (sub-tasks that it proposes) and `answer` (what a report found out).
 
 A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
@@ -67,6 +67,9 @@ def write(job: Json, part: Json, prompt: str, playbook: Json) -> int:
         path.write_text(text, encoding="utf-8")
         say("say", f"wrote {name}")
         pause(playbook)
+    if "heard" in attempt:
+        lines = [f"{job['resume'] or job['session']} {name} {text}" for name, text in heard(prompt)]
+        pathlib.Path(attempt["heard"]).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     if attempt.get("commit"):
         for words in (["add", "--all"], ["commit", "--quiet", "--message", attempt["summary"]]):
             subprocess.run(["git", *words], timeout=60, check=True)  # noqa: S607 - words of the playbook
@@ -86,6 +89,12 @@ def write(job: Json, part: Json, prompt: str, playbook: Json) -> int:
         },
     )
     return 0
+
+
+def heard(prompt: str) -> list[tuple[str, str]]:
+    """The messages of this turn that stand in a prompt: the name and the first line of each."""
+    before, _, _ = prompt.partition("## The issue")
+    return re.findall(r"^## A message from .*, message (\S+)\)\n(.*)$", before, re.MULTILINE)
 
 
 def review(job: Json, part: Json, playbook: Json) -> int:

@@ -11,11 +11,13 @@ from nightcrew.core.actions import Action
 from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.known import Known, Observed
+from nightcrew.core.model.claim import Hold
 from nightcrew.core.model.issue import Issue
 from nightcrew.core.model.merge import MergeStrategy
 from nightcrew.core.model.quota import TokenStanding
 from nightcrew.core.model.settings import ProjectSettings, Settings
 from nightcrew.core.model.skill import SkillCatalog
+from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import World
 from nightcrew.core.policy.filling import is_full
 from nightcrew.core.reason import Wait
@@ -186,6 +188,13 @@ class Observer:
 
     def claims_of(self, slug: str) -> ClaimBook:
         return self._get(slug).claims
+
+    def is_elsewhere(self, task: Task) -> bool:
+        """Whether another machine has the task, as far as its claims were read."""
+        if task.key.is_internal:
+            return False
+        view = self.claims_of(task.key.project).view(task.key.number, self.project_settings(task.key.project))
+        return isinstance(view, Known) and view.value.hold is Hold.ELSEWHERE
 
     def needs_of(self, slug: str) -> DependencyView:
         return self._get(slug).needs

@@ -34,6 +34,8 @@ async def say_to(loop: Loop, key: TaskKey, word: Word) -> Answer:
     refused = why_not_said(task, internal, text, waiting=waiting)
     if refused:
         raise Conflict(f"{key}: {refused}")
+    if means.observer.is_elsewhere(task):
+        raise Conflict(f"{key} is with another machine, which can tell its agent")
     saying = Saying(
         id=word.name or str(means.ports.ids.run_id()),
         task=key,

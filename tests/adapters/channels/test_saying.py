@@ -63,15 +63,17 @@ async def test_a_place_that_did_not_subscribe_is_told_when_the_agent_has_read_it
             assert len(stage.store.sayings) == 1
             await stage.settle()
             assert stage.task(key).status is Status.DONE
-            await eventually(lambda: len(server.said) == 2)
-            server.write(f"/say {key.number} once more")
             await eventually(lambda: len(server.said) == 3)
+            server.write(f"/say {key.number} once more")
+            await eventually(lambda: len(server.said) == 4)
             for task in (running, telling):
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
-        assert server.said[1].chat == "7"
-        assert "delivered to ann in turn 2, in its own session at " in server.texts[1]
-        assert "it is done" in server.texts[2]
+        assert {said.chat for said in server.said} == {"7"}
+        told = "\n".join(server.texts[1:3])
+        assert "delivered to ann in turn 2, in its own session at " in told
+        assert "ann, at the end of turn 2: did it" in told
+        assert "it is done" in server.texts[3]
         assert {notice.receiver for notice in stage.store.notices if notice.kind == "delivered"} == {"telegram:7@7"}
         assert not any("merged" in text for text in server.texts)

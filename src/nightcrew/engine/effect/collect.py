@@ -21,6 +21,7 @@ from nightcrew.engine.effect.internal import keep_result
 from nightcrew.engine.effect.leak import mask_failure, mask_report
 from nightcrew.engine.effect.means import Means, subject
 from nightcrew.engine.effect.resolve import find_marks
+from nightcrew.engine.effect.saying import tell_answer
 from nightcrew.engine.effect.substance import find_nothing
 from nightcrew.ports.workspace import Left
 
@@ -83,6 +84,7 @@ async def collect_run(means: Means, action: CollectRun) -> ActionOutcome:
         data = {"interruption": interruption.kind.value}
     event = means.event("run.ended", describe_end(ended), task=run.task, run=run.id)
     event = replace(event, data={**data, "role": run.role.value})
+    await tell_answer(means, ended)
     await means.ports.store.save_run(ended, event=event, notice=_notice(means, ended))
     means.started_with.pop(run.id, None)
     return Done()

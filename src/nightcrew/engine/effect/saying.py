@@ -6,6 +6,8 @@ from nightcrew.core.actions import ActionOutcome, Done, Refused, SettleSaying
 from nightcrew.core.command import SettledCommand
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.model.notice import Notice, Priority
+from nightcrew.core.model.report import AuthorReport
+from nightcrew.core.model.run import Run
 from nightcrew.core.model.saying import Saying, SayingState
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.saying import clean_saying, split_now
@@ -70,6 +72,19 @@ def _addressed(means: Means, saying: Saying, words: str, *, priority: Priority) 
     kind = "delivered" if priority is Priority.INFO else "undelivered"
     notice = means.notice(kind, priority, words, task=saying.task, mark=f"{kind}:{saying.id}")
     return replace(notice, receiver=saying.receiver)
+
+
+async def tell_answer(means: Means, ended: Run) -> None:
+    """What an author reports after a turn for messages, to the places in chats that they came from; once each."""
+    report = ended.outcome.report if ended.outcome is not None else None
+    if not isinstance(report, AuthorReport):
+        return
+    said = [saying for saying in await said_to(means, ended.task) if saying.run == ended.id]
+    for receiver in dict.fromkeys(saying.receiver for saying in said if saying.receiver):
+        words = f"{ended.agent}, at the end of turn {ended.attempt}: {report.question or report.summary}"
+        mark = f"answered:{ended.id}:{receiver}"
+        notice = means.notice("answered", Priority.INFO, words, task=ended.task, mark=mark)
+        await means.ports.store.record_notice(replace(notice, receiver=receiver))
 
 
 async def said_to(means: Means, key: TaskKey) -> tuple[Saying, ...]:
