@@ -12,6 +12,7 @@ from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome,
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from tests.agents_real.model_server import ModelServer, Move, Say, Script, Turn, Use, serving
+from tests.agents_real.said import seen_in, turn
 from tests.agents_real.script import DONE, FAILURES, ROUTE, VERDICT, author, silent_author, talker, trespasser
 from tests.agents_real.stage import SESSIONS, Stage, staged
 
@@ -79,6 +80,19 @@ async def test_a_session_is_resumed(tmp_path):
         )
         assert again.reading.session == first.reading.session
         assert "The first task." in model.turns["two"][0].prompt
+
+
+async def test_a_message_is_heard_in_the_session(tmp_path):
+    async with serving(author=author, more=author) as model, staged(tmp_path) as stage:
+        first = await stage.play(make_agent(), env=env(model, "author"), task="The first task.")
+        agent = make_agent()
+        again = await stage.play(agent, env=env(model, "more", "two"), task=turn(), resume=first.reading.session)
+        heard = model.turns["two"][0].prompt
+        assert "The first task." in heard
+        assert "message 01SAID)" in heard
+        assert "Use a lock." in heard
+        assert again.reading.spoke
+        assert seen_in(agent, again) == first.reading.session
 
 
 async def test_a_reviewer_answers_by_the_schema(tmp_path):

@@ -55,7 +55,7 @@ async def test_a_place_that_did_not_subscribe_is_told_when_the_agent_has_read_it
         )
         async with asyncio.TaskGroup() as group:
             running = group.create_task(channel.run())
-            telling = group.create_task(part.run(stage.store, SystemClock(), stage.bus))
+            telling = group.create_task(part.run(stage.store, stage.clock, stage.bus))
             server.write(f"/say {key.number} use a lock", user=8)
             server.write(f"/say {key.number} use a lock")
             await eventually(lambda: len(server.said) == 1)
