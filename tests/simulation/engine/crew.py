@@ -86,6 +86,7 @@ class Crew:
         self.pace_s = swarm.choice((60.0, 300.0, 900.0))
         self.is_good = False
         self.on_end: Callable[[str, TaskKey], None] = lambda _kind, _key: None
+        self.on_report: Callable[[Shift], None] = lambda _shift: None
         self.shifts: list[Shift] = []
         self.approvals: list[Approval] = []
         self.stay_away: dict[str, datetime] = {}
@@ -157,6 +158,8 @@ class Crew:
         retry_at = shift.retry_at.isoformat() if shift.retry_at else ""
         line = json.dumps({"run": shift.spec.name, "end": shift.end, "retry_at": retry_at})
         code = 1 if shift.end in ("crash", "limited") else 0
+        if not timed_out:
+            self.on_report(shift)
         self._world.runtime.end(shift.spec.name, output=line.encode() + b"\n", exit_code=code, timed_out=timed_out)
         self._scene.note(f"session {shift.spec.name} ended: {shift.end}")
 

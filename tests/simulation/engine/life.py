@@ -27,6 +27,7 @@ from tests.simulation.engine.machine import Machine
 from tests.simulation.engine.outside import LaggingForge, QuietRuntime, World
 from tests.simulation.engine.people import People
 from tests.simulation.engine.scene import Scene
+from tests.simulation.engine.talk import Talk
 from tests.simulation.engine.virtual import run_virtually
 from tests.simulation.engine.watch import Watch
 from tests.simulation.engine.weather import Weather
@@ -112,7 +113,7 @@ async def _play(scene: Scene, days: float, home: Path) -> None:
     world.runtime.on_start = crew.begin
     effects = Effects(scene, world, crew, ci)
     machine = Machine(scene, world, weather, settings=settings, home=home, witness=effects)
-    people = People(scene, world, machine)
+    people, talk = People(scene, world, machine), Talk(scene, world, machine, crew)
     effects.on_intent = crew.on_end = people.meddle
     watch = Watch(scene, world, weather, machine, effects)
     async with asyncio.TaskGroup() as group:
@@ -124,11 +125,13 @@ async def _play(scene: Scene, days: float, home: Path) -> None:
         weather.clear()
         machine.spare()
         people.stop()
+        talk.is_over = True
         crew.is_good = True
         ci.rerun_all()
         await _finish(scene, people, ci, watch)
         await _rest(scene, world, effects)
         watch.end()
+        talk.end()
         await machine.switch_off()
 
 
