@@ -31,6 +31,7 @@ from tests.simulation.core.rule import Broken, hold
 from tests.simulation.core.said import check_all_settled
 from tests.simulation.core.scene import Scene
 from tests.simulation.core.service import Service
+from tests.simulation.core.talk import Talk
 from tests.simulation.core.truth import Simulated
 from tests.simulation.core.weather import Weather
 from tests.simulation.outcome import Outcome
@@ -80,6 +81,7 @@ class Life:
         self.people = People(self.scene, self.service, issues_a_day=rng.choice((1, 2, 4)), zeal=rng.choice((0.5, 2, 6)))
         self.weather = Weather(self.scene, self.service, self.crew, force=rng.choice((0.5, 1, 2)))
         self.people.come()
+        Talk(Random(f"talk {seed}"), self.scene, self.service).begin()
         self.weather.rise()
         self.service.tick()
 

@@ -5,7 +5,6 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.task import Task
 from tests.simulation.core.hand import ISSUE_ACTS, PULL_ACTS, touch_issue, touch_pull
 from tests.simulation.core.row import save
-from tests.simulation.core.said import say
 from tests.simulation.core.scene import Scene
 from tests.simulation.core.service import Service
 
@@ -68,11 +67,6 @@ class People:
         elif issues and scene.chance(0.3):
             number = scene.rng.choice(issues)
             self._comment(number)
-        elif issues and scene.chance(0.25):
-            number = scene.rng.choice(issues)
-            if say(sim, number, interrupts=scene.chance(0.3)):
-                scene.note(f"a person says something to the agent of #{number}")
-                self.service.wake()
         elif issues and scene.chance(0.4):
             number, status = scene.rng.choice(issues), scene.rng.choice(list(Status))
             sim.set_status_by_hand(number, status, cleanly=scene.chance(0.5))
@@ -86,7 +80,7 @@ class People:
 
     def _comment(self, number: int) -> None:
         scene = self.scene
-        verb = scene.rng.choice(list(Verb))
+        verb = scene.rng.choice([verb for verb in Verb if verb is not Verb.SAY])  # see `talk`
         names = {
             Verb.AGENT: (*scene.sim.settings.agents, "nobody"),
             Verb.MODEL: ("ann-big", "other"),

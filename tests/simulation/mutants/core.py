@@ -23,8 +23,9 @@ from nightcrew.core.policy import (
     retrying,
     reviewing,
     routing,
+    saying,
 )
-from nightcrew.core.step import delegate, hand, live
+from nightcrew.core.step import delegate, hand, live, said
 from tests.simulation.mutants.plant import Mutant, Swap
 
 Function = Callable[..., Any]
@@ -59,6 +60,24 @@ def _gone_if_unknown(old: Function) -> Function:
         return old(world, project, gone, allowance)
 
     return decide_task
+
+
+def _unheard(old: Function) -> Function:
+    def deaf(run: Any) -> Any:
+        return replace(run, outcome=run.outcome and replace(run.outcome, report=None, answered=False))
+
+    def settle(view: Any, message: Any) -> Any:
+        silent = tuple(replace(one, answered_in="") for one in view.live)
+        return old(replace(view, live=silent, runs=tuple(deaf(run) for run in view.runs)), message)
+
+    return settle
+
+
+def _all_heard(old: Function) -> Function:
+    def settle(message: Any, run: Any) -> Any:
+        return old(message, replace(run, outcome=replace(run.outcome, answered=True)))
+
+    return settle
 
 
 def _first_label_of_a_move(old: Function) -> Function:
@@ -213,4 +232,7 @@ MUTANTS = (
     ),
     Mutant("deep", "sub-tasks have sub-tasks", (Swap(delegating, "parse_depth", always(0)),)),
     Mutant("overdue", "a session past its deadline is left alone", (Swap(live, "OVERDUE_S", lambda _: 1e8),)),
+    Mutant("message_last", "a message waits until all else is done", (Swap(said, "follow_said", always(None)),)),
+    Mutant("message_again", "a message that was heard goes out again", (Swap(saying, "settle_saying", _unheard),)),
+    Mutant("message_unproven", "a run that was started has heard", (Swap(saying, "_settle_ended", _all_heard),)),
 )
