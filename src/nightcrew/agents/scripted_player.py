@@ -7,8 +7,9 @@ With `starts`, a line for each start is added to that file.
 An author plays the first attempt, or the next one after changes were asked for; with `"in_order": true` the n-th
 run plays the n-th attempt, the last one again and again. An attempt has `files` ({path: text}) and `summary`; it may
 have `commit` (true: commit the files itself), `heard` (a path: what people said to it in this turn goes there, a line
-each, with its session), `gate` (a path: wait there until it exists), `exit` (leave with that code and no report), `outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads),
-`delegations` (sub-tasks that it proposes) and `answer` (what a report found out).
+each, with its session), `gate` (a path: wait there until it exists), `exit` (leave with that code and no report),
+`outcome` (done, declined, needs_input, blocked), `question`, `answers` (to review threads), `delegations` (sub-tasks
+that it proposes) and `answer` (what a report found out).
 
 A reviewer runs the commands of `review` and approves if all succeed. `"review": "approve"` approves whatever there
 is; `"review": {"in_order": [step, …]}` gives in the n-th run the n-th answer: `decision`, `summary`, and what is said

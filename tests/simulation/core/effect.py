@@ -293,7 +293,7 @@ def _rerun(sim: Simulated, action: RerunChecks) -> Effect:
     if sim.pulls[action.pull].head_sha != sha or not sim.pulls[action.pull].is_open:
         raise Refuse("the head has moved")
     rows, answers = sim.reruns.setdefault(number, {}), sim.checks.setdefault(sha, {})
-    if not any(of == sha for of, _ in rows):
+    if not any(of == sha and row.pull == action.pull for (of, _), row in rows.items()):
         for name, source in action.checks:
             rows[sha, name] = Rerun(action.pull, sha, name, source, CheckState.FAILURE.value, sim.now)
     yield

@@ -12,6 +12,7 @@ from nightcrew.core.model.route import Route, RouteSource
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.saying import SayingState
 from nightcrew.core.model.world import ProjectWorld, TaskView
+from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
 from nightcrew.core.policy.depending import HELD_CODES
 from nightcrew.core.policy.eligible import usable
 from nightcrew.core.policy.routing import parse_overrides
@@ -21,6 +22,7 @@ from nightcrew.core.stage import Case, Stage, act_on
 from nightcrew.core.step.pull_end import why_foreign
 
 _HELD_BLOCKS = HELD_CODES | {
+    SUB_TASKS,
     "by_person",
     "bad_label",
     "base_changed",
