@@ -126,12 +126,17 @@ async def test_a_choice_that_is_gone_is_done_without(tmp_path):
 
 async def test_a_required_skill_that_goes_at_the_last_moment_starts_nothing(tmp_path):
     crew = Crew(tmp_path, required=("style",))
-    crew.stage.file()
+    key = crew.stage.file()
     await crew.stage.look()
     crew.skills.lies[crew.home].clear()  # the look knows it still
-    await crew.stage.tick()
-    await crew.stage.tick()
+    decision = await crew.stage.settle()
     assert not crew.stage.runtime.sessions
+    assert decision.waits[key].code == "skill_missing"
+    assert crew.stage.task(key).tried == ()
+    assert not crew.stage.store.cooldowns
+    crew.put("style")
+    await crew.stage.later(FOLDER_FOR_S)
+    assert crew.stage.task(key).status is Status.DONE
 
 
 async def test_a_label_and_the_repository_give_skills(tmp_path):

@@ -178,6 +178,10 @@ class Observer:
         """What the project had at the last look."""
         return self._get(slug).skills
 
+    def forget_skills(self) -> None:
+        """What was known of skills on this machine was found to be out of date."""
+        self._skills.expire()
+
     def forget_repository(self, slug: str) -> None:
         """What is known of a repository's own settings was found to be out of date."""
         if slug in self._projects:

@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from nightcrew.core.errors import Missing, PortError, Unavailable
+from nightcrew.core.errors import Invalid, Missing, PortError, Unavailable
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.skill import Skill, SkillCatalog
 from nightcrew.core.model.task import Task
@@ -22,9 +22,13 @@ FOLDER = "skills"
 _DRAFT, _ASIDE = "skills.new", "skills.old"
 
 
+class Unequipped(Missing):
+    """A skill that is required was there at the last look, and is not any more. Nobody who works is to blame."""
+
+
 async def equip(means: Means, run: Run, task: Task, *, labels: tuple[str, ...], own: Path) -> tuple[GivenSkill, ...]:
-    """The skills of the run, copied into `own`, the agent's part of its folder. Unavailable or Missing if one that is
-    required cannot be had; one that the router chose is then done without, and that is said."""
+    """The skills of the run, copied into `own`, the agent's part of its folder. Unavailable or Unequipped if one that
+    is required cannot be had; one that the router chose is then done without, and that is said."""
     required = required_skills(means.project(run.task).skills, run.role, labels)
     chosen = chosen_skills(task.route, run.role, required)
     if not required and not chosen:
@@ -39,6 +43,9 @@ async def equip(means: Means, run: Run, task: Task, *, labels: tuple[str, ...], 
             skill = _get(catalog, name)
             await means.ports.skills.copy(skill, draft / name)
         except PortError as error:
+            if is_required and isinstance(error, Missing | Invalid):
+                means.observer.forget_skills()
+                raise Unequipped(str(error)) from error
             if is_required:
                 raise
             await asyncio.to_thread(_remove, draft / name)

@@ -11,11 +11,12 @@ from nightcrew.core.errors import Conflict, Denied, Invalid, Missing, PortError,
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.lifecycle import Evidence, Status
-from nightcrew.core.model.run import Role, Run, RunOutcome, RunState
+from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, RunState
 from nightcrew.core.model.task import Task
 from nightcrew.core.policy.cooling import cooled_until
 from nightcrew.engine.effect.brief import PROMPT_FILE, write_brief
 from nightcrew.engine.effect.confine import confine_setup
+from nightcrew.engine.effect.equip import Unequipped
 from nightcrew.engine.effect.held import why_held_now
 from nightcrew.engine.effect.label import set_status_label
 from nightcrew.engine.effect.means import Means, edge, subject
@@ -135,6 +136,9 @@ async def _bring_up(means: Means, run: Run) -> ActionOutcome:
     try:
         cwd, run = await _place(means, run)
         prepared = await prepare_session(means, run, await write_brief(means, run, cwd))
+    except Unequipped as error:
+        await _fail(means, run, error, interruption=Interruption(InterruptionKind.STOPPED, str(error)))
+        return Done(f"it was not started: {error}")
     except (Invalid, Missing, Denied, Conflict) as error:
         # Nothing was started, and starting it again would end the same way.
         await _fail(means, run, error)
@@ -259,10 +263,11 @@ async def _base_ref(means: Means, key: TaskKey) -> str:
     return repository.default_branch
 
 
-async def _fail(means: Means, run: Run, error: PortError) -> None:
+async def _fail(means: Means, run: Run, error: PortError, *, interruption: Interruption | None = None) -> None:
     """A run that could not be started has a row with its reason, like any other."""
     now = means.ports.clock.now()
-    outcome = RunOutcome(None, Failure(FailureKind.CRASH, f"it could not be started: {error}"))
+    failure = Failure(FailureKind.CRASH, f"it could not be started: {error}") if interruption is None else None
+    outcome = RunOutcome(None, failure, interruption=interruption)
     ended = replace(run, state=RunState.ENDED, ended_at=now, outcome=outcome)
     event = means.event("run.failed_to_start", str(error), task=run.task, run=run.id)
     if run.role is Role.AUTHOR:

@@ -87,6 +87,12 @@ class SkillView:
         for slug, memory in projects.items():
             memory.skills = self._catalog(slug, memory, wanted[slug])
 
+    def expire(self) -> None:
+        """Have folders of this machine read at the next look."""
+        for shelf in self._shelves.values():
+            if shelf.place.source is SkillSource.HOME:
+                shelf.not_before = 0.0
+
     def problems(self) -> tuple[str, ...]:
         """What is wrong with places that are no project's own."""
         shared = [shelf for shelf in self._shelves.values() if shelf.place.source is not SkillSource.REPOSITORY]
