@@ -62,6 +62,7 @@ class GitSkills:
         self._git = git or Git()
         self._timeout_s = timeout_s
         self._locks: dict[Path, asyncio.Lock] = {}
+        self._parsed: dict[str, tuple[bytes, SkillText]] = {}
 
     async def load(self, place: SkillPlace) -> SkillSet | None:
         if place.source is SkillSource.HOME:
@@ -128,8 +129,7 @@ class GitSkills:
                 problems.append(clean(f"{where} is not used: {fault}", limit=400))
                 continue
             try:
-                text = texts[f"{folder}/{FILE}" if folder else FILE].decode("utf-8")
-                said = self._parse(text, folder.rpartition("/")[2], where)
+                said = self._parse_once(texts[f"{folder}/{FILE}" if folder else FILE], folder, where)
             except UnicodeDecodeError:
                 problems.append(f"{where} is not used: it is not UTF-8")
             except ConfigError as error:
@@ -140,6 +140,14 @@ class GitSkills:
         if len(groups) > MOST_SKILLS:
             problems.append(f"{place} holds more than {MOST_SKILLS} skills; the others are not used")
         return SkillSet(tuple(sorted(skills, key=lambda skill: skill.name)), tuple(problems))
+
+    def _parse_once(self, raw: bytes, folder: str, where: str) -> SkillText:
+        """Folders are read again and again, and YAML takes a while: what has not changed is not parsed anew."""
+        known = self._parsed.get(where)
+        if known is None or known[0] != raw:
+            known = (raw, self._parse(raw.decode("utf-8"), folder.rpartition("/")[2], where))
+            self._parsed[where] = known
+        return known[1]
 
     def _store(self, place: SkillPlace) -> Path:
         return self._home / "skill-repositories" / f"{safe_name(place.store)}.git"

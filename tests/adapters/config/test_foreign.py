@@ -22,6 +22,8 @@ workflow:
   review_timeout_seconds: 900
   auto_merge: "false"
   disallowed_tools: ["Bash(rm *)"]
+  required_skills: [git-worktree, "No Name"]
+skills: [{repo: acme/skills, path: skills}]
 router: {mode: llm, agent: claude, model: haiku, timeout_seconds: 60, agents: [claude, codex, kimi]}
 model_map:
   simple: {claude: haiku, codex: [small, smaller]}
@@ -87,6 +89,7 @@ def test_what_orch_says_comes_over(capsys, tmp_path):
     project = settings.projects["acme/widget"]
     assert (project.base_ref, project.attempts, project.review.cycles) == ("trunk", 4, 3)
     assert project.merge.mode is MergeMode.ASK
+    assert project.skills.required == ("git-worktree",)
     assert project.intake.value == "all"
     assert settings.limits.max_runs == 4
     assert settings.limits.timeouts_s[Complexity.COMPLEX] == 5400
@@ -102,7 +105,7 @@ def test_what_orch_says_comes_over(capsys, tmp_path):
 
 def test_what_of_orch_has_no_counterpart_is_said_and_no_secret_is_copied(capsys, tmp_path):
     settings, said = converted(capsys, tmp_path, "orch", shared=ORCH, orch=ORCH_PROJECT)
-    for key in ("engine.stuck_timeout", "workflow.disallowed_tools", "router.kimi", "webhook.secret"):
+    for key in ("engine.stuck_timeout", "workflow.disallowed_tools", "router.kimi", "webhook.secret", "skills"):
         assert f"config.yml: {key}" in said, key
     for key in ("required_tools", "jobs", "gh.project_id"):
         assert f".orch.yml: {key}" in said, key

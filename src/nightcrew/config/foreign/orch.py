@@ -3,6 +3,7 @@
 from typing import Any
 
 from nightcrew.config.foreign.conversion import Conversion, Source, seconds, texts, whole
+from nightcrew.core.model.skill import is_skill_name
 
 KNOWN_AGENTS = ("claude", "codex", "opencode", "gemini")
 _LEVELS = ("simple", "medium", "complex")
@@ -21,6 +22,8 @@ def convert_orch(everywhere: Source, projects: list[Source]) -> Conversion:
         _agents(source, result)
         _forge(source, result)
         _chats(source, result)
+        if source.take("skills") is not None:
+            result.remark(source.where("skills"), "name each under `skills.repositories`, at a commit (docs/skills.md)")
     if not result.values["projects"] and (slug := everywhere.section("gh").take("repo")):
         result.values["projects"].append({"slug": str(slug), "intake": "all"})
     for where in (line for source in (everywhere, *projects) for line in source.rest()):
@@ -76,6 +79,11 @@ def _workflow(keys: Source, project: dict[str, Any], result: Conversion) -> None
         result.put("limits.review_timeout", timeout)
     if keys.take("enable_review_agent") in (False, "false"):
         result.remark(keys.where("enable_review_agent"), "nothing merges here without a review by another agent")
+    if named := texts(keys.take("required_skills")):
+        known = [name for name in named if is_skill_name(name)]
+        project.setdefault("skills", {"required": known})
+        if len(known) < len(named):
+            result.remark(keys.where("required_skills"), "names that no skill can have here are left out")
     if keys.take("sandbox") in (False, "false"):
         result.remark(keys.where("sandbox"), "agents are in a sandbox; `sandbox: none` in config.yml turns it off")
 
