@@ -105,7 +105,7 @@ class SkillView:
     def _catalog(self, slug: str, memory: ProjectMemory, places: Iterable[SkillPlace]) -> SkillCatalog:
         shelves = [self._shelves[place] for place in places]
         is_unread = memory.facts is None and memory.settings.skills.repository
-        seen = (is_unread, tuple((shelf.place, id(shelf.found), shelf.problem) for shelf in shelves))
+        seen = (is_unread, tuple((shelf.place, shelf.found, shelf.problem) for shelf in shelves))
         if slug not in self._made or self._made[slug][0] != seen:
             self._made[slug] = (seen, make_catalog(shelves, also_pending=NOT_YET if is_unread else ""))
         return self._made[slug][1]
