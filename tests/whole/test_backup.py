@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import tarfile
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from nightcrew.config.home import Home
-from nightcrew.core.errors import Invalid, NightcrewError
+from nightcrew.core.errors import Denied, Invalid, NightcrewError
+from nightcrew.service.backup import run_backup
 from nightcrew.service.restore import restore
 from tests.whole.program import git
 from tests.whole.stage import Stage, attempt, staged
@@ -106,6 +108,47 @@ def _entry(name: str, *, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfi
     return entry
 
 
+def _named(name: str) -> tarfile.TarInfo:
+    """One whose true name stands in an extended header, where it may hold anything."""
+    entry = _entry("plain")
+    entry.pax_headers = {"path": name}
+    return entry
+
+
+def test_what_may_not_be_read_is_left_out_and_said(tmp_path, capsys):
+    if os.geteuid() == 0:
+        pytest.skip("NOT TESTED: root may read everything")
+    home = Home(tmp_path / "home")
+    home.ensure()
+    (home.workspaces / "shut").mkdir()
+    (home.workspaces / "shut" / "file").touch()
+    (home.workspaces / "secret").touch(mode=0)
+    (home.workspaces / "shut").chmod(0)
+    try:
+        assert run_backup(home.root, file=tmp_path / "x.tar.gz", with_worktrees=True, as_json=False) == 1
+    finally:
+        (home.workspaces / "shut").chmod(0o700)
+    said = capsys.readouterr().err
+    assert "worktrees/shut" in said
+    assert "worktrees/secret" in said
+
+
+def test_an_agent_takes_no_backup(tmp_path, monkeypatch):
+    monkeypatch.setenv("NIGHTCREW_SESSION", "nc-demo-1-author-1")
+    with pytest.raises(Denied, match="nc-demo-1-author-1"):
+        run_backup(tmp_path, file=tmp_path / "x.tar.gz", with_worktrees=True, as_json=False)
+
+
+def test_a_persons_own_copies_are_in_the_backup(tmp_path):
+    home = Home(tmp_path / "home")
+    home.ensure()
+    for name in ("config.yml.backup-mine", "nightcrew.db.backup-0020-20260304T050607Z"):
+        (home.root / name).touch()
+    run_backup(home.root, file=tmp_path / "x.tar.gz", with_worktrees=True, as_json=False)
+    with tarfile.open(tmp_path / "x.tar.gz") as archive:
+        assert [name for name in archive.getnames() if "backup-" in name] == ["config.yml.backup-mine"]
+
+
 @pytest.mark.parametrize(
     "entries",
     [
@@ -115,6 +158,10 @@ def _entry(name: str, *, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfi
         [_entry("out", kind=tarfile.LNKTYPE, link="/etc/passwd")],
         [_entry("out", kind=tarfile.FIFOTYPE)],
         [_entry("a", kind=tarfile.SYMTYPE, link=".."), _entry("a/out")],
+        [_entry("a/out"), _entry("a", kind=tarfile.SYMTYPE, link="..")],
+        [_entry("out"), _entry("out")],
+        [_named("a\0b")],
+        [_entry("out", kind=tarfile.CHRTYPE)],
     ],
 )
 def test_what_leads_out_of_the_home_is_not_unpacked(tmp_path, entries):

@@ -83,7 +83,7 @@ async def _find(means: Means) -> Old:
         tasks=tuple(task for task in left if means.ports.workspace.path(task.key.project, task.key.number).exists()),
         asks=tuple(_old_files(home / FOLDER, ("*",), before=_before(now, kept.runs_s))),
         logs=tuple(_old_files(home / "logs", ("*.jsonl.*", "world-*.json"), before=_before(now, kept.logs_s))),
-        backups=tuple(sorted(home.glob("*.backup-*"), key=_changed_at, reverse=True)[kept.backups :]),
+        backups=tuple(sorted(home.glob("nightcrew.db.backup-*"), key=_changed_at, reverse=True)[kept.backups :]),
         events_before=_before(now, kept.events_s),
     )
 

@@ -12,13 +12,16 @@ import stat
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
+from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.core.errors import Conflict, Missing, NightcrewError
+from nightcrew.core.neutral import one_line
 from nightcrew.service.clock import SystemClock
+from nightcrew.service.ours import refuse_agents
 from nightcrew.store.copy import copy_database, is_database
 from nightcrew.version import VERSION
 
@@ -27,10 +30,13 @@ FORMAT = 1
 _LEFT_OUT = ("logs", "tmux", "nightcrew.lock")
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 _IN_MEMORY = 8_000_000
+_SAID = 20
 
 
 def run_backup(home: Path, *, file: Path, with_worktrees: bool, as_json: bool) -> int:
-    """Write the archive. Conflict if the file is there already, Missing if there is no home."""
+    """Write the archive. Conflict if the file is there already, Missing if there is no home. What may not be read is
+    left out and said, and the exit code is 1 then."""
+    refuse_agents(load_environment())
     place = Home(home)
     if not place.root.is_dir():
         raise Missing(f"there is no Nightcrew at {place.root}")
@@ -41,7 +47,7 @@ def run_backup(home: Path, *, file: Path, with_worktrees: bool, as_json: bool) -
         raise Missing(f"{file.parent} is not a folder")
     draft = file.with_name(f".{file.name}.part")
     try:
-        count = _write(place, draft, with_worktrees=with_worktrees, now=SystemClock().now())
+        count, unread = _write(place, draft, with_worktrees=with_worktrees, now=SystemClock().now())
         draft.rename(file)
     except OSError as error:
         raise NightcrewError(f"the backup was not made: {error.strerror or error}") from error
@@ -49,35 +55,55 @@ def run_backup(home: Path, *, file: Path, with_worktrees: bool, as_json: bool) -
         draft.unlink(missing_ok=True)
     size = file.stat().st_size
     if as_json:
-        sys.stdout.write(json.dumps({"file": str(file), "files": count, "bytes": size}) + "\n")
+        answer = {"file": str(file), "files": count, "bytes": size, "unread": unread}
+        sys.stdout.write(json.dumps(answer) + "\n")
     else:
         sys.stdout.write(
             f"{count} files, {size / 1e6:.1f} MB: {file}\nIt holds your tokens: keep it as you keep them.\n"
         )
-    return 0
+        for name in unread[:_SAID]:
+            sys.stderr.write(f"not in it, as it may not be read: {one_line(name, 300)}\n")
+        if len(unread) > _SAID:
+            sys.stderr.write(f"and {len(unread) - _SAID} more\n")
+    return 1 if unread else 0
 
 
-def _write(home: Home, draft: Path, *, with_worktrees: bool, now: datetime) -> int:
+def _write(home: Home, draft: Path, *, with_worktrees: bool, now: datetime) -> tuple[int, list[str]]:
+    """How many files are in it, and which may not be read."""
     seen: set[str] = set()
+    unread: dict[str, None] = {}
+
+    def note(error: OSError) -> None:
+        if not isinstance(error, PermissionError):
+            return  # it went away meanwhile
+        unread[str(error.filename)] = None
+
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as stream, tarfile.open(fileobj=stream, mode="w:gz", compresslevel=3) as archive:
         about = {"format": FORMAT, "version": VERSION, "home": str(home.root), "made_at": now.isoformat()}
         _add_bytes(archive, MANIFEST, json.dumps(about).encode())
         for is_late in (False, True, True):  # objects last, and then those that came meanwhile
-            for path in _find(home, draft, with_worktrees=with_worktrees):
+            for path in _find(home, draft, note, with_worktrees=with_worktrees):
                 name = path.relative_to(home.root).as_posix()
                 if name in seen or _is_object(name) is not is_late:
                     continue
-                if _add(archive, path, name):
+                try:
+                    added = _add(archive, path, name)
+                except PermissionError:
+                    unread[str(path)] = None
+                    continue
+                if added:
                     seen.add(name)
+        archive.close()
         stream.flush()
-    return len(seen)
+        os.fsync(descriptor)
+    return len(seen), list(unread)
 
 
-def _find(home: Home, draft: Path, *, with_worktrees: bool) -> Iterator[Path]:
+def _find(home: Home, draft: Path, note: Callable[[OSError], None], *, with_worktrees: bool) -> Iterator[Path]:
     """Every folder, file and link that belongs into it, a folder before what is in it."""
     left_out = {*_LEFT_OUT, *(() if with_worktrees else ("worktrees",))}
-    for folder, folders, files in os.walk(home.root):
+    for folder, folders, files in os.walk(home.root, onerror=note):
         here = Path(folder)
         top = here == home.root
         linked = [name for name in folders if (here / name).is_symlink()]
@@ -86,7 +112,7 @@ def _find(home: Home, draft: Path, *, with_worktrees: bool) -> Iterator[Path]:
             yield here
         for name in sorted((*files, *linked)):
             path = here / name
-            if top and (name in left_out or ".backup-" in name):
+            if top and (name in left_out or name.startswith(f"{home.database.name}.backup-")):
                 continue
             if path != draft and not (name.endswith(_SIDE_FILES) and is_database(_without_side(path))):
                 yield path

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from nightcrew.config.document import parse_document
@@ -25,6 +26,8 @@ def run_import(home: Path, tool: str, paths: list[Path], *, write: bool, as_json
     Exit code 1 if the result is not a valid configuration yet, which is said."""
     sources = [Source(str(path.name), _read(path)) for path in paths]
     result = convert_orch(*_split(sources)) if tool == "orch" else _convert_all_ao(sources)
+    if not result.values.get("projects"):
+        result.remark("projects", "none was found; add each with: nightcrew project add owner/name")
     text = _HEAD + render_yaml(result.values)
     problems = _problems(text)
     place = Home(home)
@@ -39,9 +42,12 @@ def _read(path: Path) -> object:
     if not path.is_file():
         raise Missing(f"there is no file {path}")
     try:
-        return parse_document(path.read_text(encoding="utf-8"), path.name).value
+        found = parse_document(path.read_text(encoding="utf-8"), path.name).value
     except UnicodeDecodeError as error:
         raise Invalid(f"{path} is not text in UTF-8") from error
+    if not isinstance(found, Mapping) or not found:
+        raise Invalid(f"{path} is no configuration: it holds no keys")
+    return found
 
 
 def _split(sources: list[Source]) -> tuple[Source, list[Source]]:

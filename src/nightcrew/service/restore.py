@@ -11,6 +11,7 @@ import shutil
 import sys
 import tarfile
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,7 +24,7 @@ from nightcrew.core.model.run import Probe
 from nightcrew.runtimes.tmux import TmuxRuntime
 from nightcrew.service.backup import FORMAT, MANIFEST
 from nightcrew.service.clock import SystemClock
-from nightcrew.service.lock import find_holder
+from nightcrew.service.lock import find_holder, held
 from nightcrew.service.ours import refuse_agents
 from nightcrew.store.copy import check_sound
 
@@ -54,7 +55,8 @@ def run_restore(home: Path, *, file: Path, replace: bool, as_json: bool) -> int:
         raise Conflict(f"{place.root} is there already; --replace puts it aside, and loses nothing")
     if is_there and asyncio.run(_has_agents(place)):
         raise Conflict(f"agents are at work in {place.root}; let them end (nightcrew drain), or stop their tasks")
-    done = restore(place, file, is_there=is_there)
+    with held(place.lock) if is_there else nullcontext():  # no service may begin on it meanwhile
+        done = restore(place, file, is_there=is_there)
     if as_json:
         sys.stdout.write(json.dumps({"files": done.files, "left_out": done.left_out, "made_at": done.made_at}) + "\n")
         return 0
@@ -81,16 +83,16 @@ async def _has_agents(home: Home) -> bool:
 
 def restore(home: Home, file: Path, *, is_there: bool) -> Restored:
     draft = home.root.with_name(f"{home.root.name}.restoring")
-    if draft.exists():
-        shutil.rmtree(draft)  # of a restore that was broken off
     try:
+        if draft.is_dir() and not draft.is_symlink():
+            shutil.rmtree(draft)  # of a restore that was broken off
         draft.mkdir(mode=0o700, parents=True)
         about, files, left_out = _unpack(file, draft, home)
         if (draft / home.database.name).is_file():
             check_sound(draft / home.database.name)
         before = _exchange(home, draft, is_there=is_there)
         return Restored(files, left_out, str(about.get("made_at", "an unknown time")), before)
-    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+    except (OSError, EOFError, ValueError, OverflowError, zlib.error, tarfile.TarError) as error:
         words = getattr(error, "strerror", None) or error
         raise NightcrewError(f"{file} was not restored, and nothing was changed: {words}") from error
     finally:

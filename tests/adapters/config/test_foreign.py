@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from nightcrew.config.load import load_settings, parse_configuration
-from nightcrew.core.errors import ConfigError, Missing
+from nightcrew.core.errors import ConfigError, Invalid, Missing
 from nightcrew.core.model.merge import MergeMode
 from nightcrew.core.model.route import Complexity
 from nightcrew.service.convert import run_import
@@ -150,3 +150,25 @@ def test_what_is_no_configuration_is_said_and_nothing_is_written(capsys, tmp_pat
     assert run_import(tmp_path / "home", "ao", [path], write=True) == 1
     assert "still to be put right" in capsys.readouterr().err
     assert not (tmp_path / "home" / "config.yml").exists()
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words\n", "{}\n"])
+def test_a_file_without_keys_is_refused(tmp_path, text):
+    file = tmp_path / "config.yml"
+    file.write_text(text, encoding="utf-8")
+    for tool in ("orch", "ao"):
+        with pytest.raises(Invalid, match="no configuration"):
+            run_import(tmp_path / "home", tool, [file], write=True)
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_value_that_is_not_understood_is_not_passed_over(capsys, tmp_path):
+    file = tmp_path / ".orch.yml"
+    file.write_text(
+        "engine: {max_parallel: -4, sync_interval: soon}\nagents: {a: b}\nworkflow: text\ngh: {repo: [1]}\n",
+        encoding="utf-8",
+    )
+    run_import(tmp_path / "home", "orch", [file], write=False)
+    said = capsys.readouterr().err
+    for key in ("engine.max_parallel", "engine.sync_interval", "agents", "workflow"):
+        assert f".orch.yml: {key} (is no" in said

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nightcrew.config.foreign.conversion import Conversion, Source, texts, whole
+from nightcrew.config.foreign.conversion import Conversion, Source, whole
 
 _AGENTS = {"claude-code": "claude", "claude": "claude", "codex": "codex", "opencode": "opencode", "gemini": "gemini"}
 _REACTIONS = {
@@ -71,10 +71,10 @@ def _project(name: str, keys: Source, shared: Mapping[str, Any], result: Convers
         project["base_ref"] = str(branch)
     if path := keys.take("path"):
         project["source"] = str(path)
-    setup = [{"command": ["sh", "-c", line]} for line in texts(keys.take("postCreate"))]
+    setup = [{"command": ["sh", "-c", line]} for line in keys.texts("postCreate")]
     if setup:
         project["setup"] = setup
-    if links := texts(keys.take("symlinks")):
+    if links := keys.texts("symlinks"):
         project["copy_files"] = links
         result.remark(keys.where("symlinks"), "are copied into each work space, not linked")
     if rules := keys.take("agentRules"):
@@ -131,7 +131,7 @@ def _reaction(ours: str, keys: Source, result: Conversion) -> dict[str, Any]:
         reaction["action"] = action
     elif given is not None:
         result.remark(keys.where("action"), f"is not done here about this; there are: {', '.join(actions)}")
-    retries, patience = whole(keys.take("retries")), keys.take("escalateAfter")
+    retries, patience = keys.whole("retries"), keys.take("escalateAfter")
     if whole(patience) is not None:  # a number counts tries, a text is a time
         retries, patience = whole(patience), None
     patience = keys.take("threshold") or patience
@@ -153,8 +153,8 @@ def _reaction(ours: str, keys: Source, result: Conversion) -> dict[str, Any]:
 
 def _notifiers(source: Source, defaults: Source, result: Conversion) -> None:
     given, routes = source.section("notifiers"), source.section("notificationRouting")
-    routed = {level: texts(routes.take(level)) for level in _ORDER}
-    used = set(texts(defaults.take("notifiers"))).union(*routed.values())
+    routed = {level: routes.texts(level) for level in _ORDER}
+    used = set(defaults.texts("notifiers")).union(*routed.values())
     result.put("notices.desktop", "desktop" in used)
     for name in given.names():
         keys = given.section(name)

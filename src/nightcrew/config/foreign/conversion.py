@@ -2,11 +2,13 @@
 key that is taken is counted as read, and what nobody read is told as having no counterpart."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from nightcrew.config.document import Path, render_path
+
+T = TypeVar("T")
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 
@@ -63,6 +65,25 @@ class Source:
     def take(self, key: str) -> Any:
         """The value of a key, which is read with that; None if there is none."""
         return self._values.pop(key, None)
+
+    def whole(self, key: str) -> int | None:
+        """A whole number above nothing. What is no such thing is told."""
+        return self._read(key, whole)
+
+    def seconds(self, key: str) -> str | None:
+        """A number of seconds as Nightcrew writes time. What is no such thing is told."""
+        return self._read(key, seconds)
+
+    def texts(self, key: str) -> list[str]:
+        """A list of texts; one text is a list of one. What is no such thing is told."""
+        return self._read(key, lambda value: texts(value) or None) or []
+
+    def _read(self, key: str, read: Callable[[Any], T | None]) -> T | None:
+        value = self._values.pop(key, None)
+        found = None if value is None else read(value)
+        if value is not None and found is None:
+            self._values[f"{key} (is not understood)"] = value
+        return found
 
     def section(self, key: str) -> "Source":
         """The mapping under a key, empty if there is none. What is not taken from it is told."""

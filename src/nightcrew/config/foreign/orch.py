@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nightcrew.config.foreign.conversion import Conversion, Source, seconds, texts, whole
+from nightcrew.config.foreign.conversion import Conversion, Source, whole
 from nightcrew.core.model.skill import is_skill_name
 
 KNOWN_AGENTS = ("claude", "codex", "opencode", "gemini")
@@ -60,26 +60,26 @@ def _project(source: Source, everywhere: Source, result: Conversion) -> None:
 
 def _workflow(keys: Source, project: dict[str, Any], result: Conversion) -> None:
     """What of the work is a project's here; what is everybody's is put beside it."""
-    if (attempts := whole(keys.take("max_attempts"))) is not None:
+    if (attempts := keys.whole("max_attempts")) is not None:
         project.setdefault("attempts", attempts)
-    if (cycles := whole(keys.take("max_review_cycles"))) is not None:
+    if (cycles := keys.whole("max_review_cycles")) is not None:
         project.setdefault("review", {"cycles": cycles})
     if (merges := keys.take("auto_merge")) is not None:
         project.setdefault("merge", {"mode": "auto" if _is_on(merges) else "ask"})
-    if (limit := seconds(keys.take("ci_poll_max_wait_secs"))) is not None:
+    if (limit := keys.seconds("ci_poll_max_wait_secs")) is not None:
         result.remark(keys.where("ci_poll_max_wait_secs"), f"was {limit}; here it is `merge.checks_limit`")
-    if (timeout := seconds(keys.take("timeout_seconds"))) is not None:
+    if (timeout := keys.seconds("timeout_seconds")) is not None:
         for level in _LEVELS:
             result.values.setdefault("limits", {}).setdefault("timeouts", {}).setdefault(level, timeout)
     by_level = keys.section("timeout_by_complexity")
     for level in _LEVELS:
-        if (timeout := seconds(by_level.take(level))) is not None:
+        if (timeout := by_level.seconds(level)) is not None:
             result.put(f"limits.timeouts.{level}", timeout)
-    if (timeout := seconds(keys.take("review_timeout_seconds"))) is not None:
+    if (timeout := keys.seconds("review_timeout_seconds")) is not None:
         result.put("limits.review_timeout", timeout)
     if keys.take("enable_review_agent") in (False, "false"):
         result.remark(keys.where("enable_review_agent"), "nothing merges here without a review by another agent")
-    if named := texts(keys.take("required_skills")):
+    if named := keys.texts("required_skills"):
         known = [name for name in named if is_skill_name(name)]
         project.setdefault("skills", {"required": known})
         if len(known) < len(named):
@@ -90,14 +90,14 @@ def _workflow(keys: Source, project: dict[str, Any], result: Conversion) -> None
 
 def _limits(source: Source, result: Conversion) -> None:
     engine = source.section("engine")
-    if (most := whole(engine.take("max_parallel"))) is not None:
+    if (most := engine.whole("max_parallel")) is not None:
         result.put("limits.max_runs", most)
-    if (interval := seconds(engine.take("sync_interval"))) is not None:
+    if (interval := engine.seconds("sync_interval")) is not None:
         result.put("interval", interval)
     if engine.take("tick_interval") is not None:
         result.remark(engine.where("tick_interval"), "runs that end are seen within a second; there is nothing to set")
     hook = source.section("webhook")
-    is_on, port, secret = hook.take("enabled"), whole(hook.take("port")) or 8080, hook.take("secret")
+    is_on, port, secret = hook.take("enabled"), hook.whole("port") or 8080, hook.take("secret")
     if is_on is not None and _is_on(is_on):
         reference = result.reference(hook.where("secret"), secret) if secret else None
         if reference is not None:
@@ -118,24 +118,24 @@ def _router(source: Source, result: Conversion) -> None:
         result.put("router.agent", str(agent or "claude"))
         if model:
             result.put("router.model", str(model))
-    if (timeout := seconds(router.take("timeout_seconds"))) is not None:
+    if (timeout := router.seconds("timeout_seconds")) is not None:
         result.put("router.timeout", timeout)
-    for name in texts(router.take("agents")):
+    for name in router.texts("agents"):
         _agent(name, router, result)
 
 
 def _agents(source: Source, result: Conversion) -> None:
-    for name in texts(source.take("agents")):
+    for name in source.texts("agents"):
         _agent(name, source, result)
     models = source.section("model_map")
     for level in (*_LEVELS, "review"):
         given = models.section(level)
         for name in given.names():
-            names = texts(given.take(name))
+            names = given.texts(name)
             if names and _agent(name, given, result):
                 key = "review_models" if level == "review" else f"models.{level}"
                 result.put(f"agents.{name}.{key}", names)
-    for name in texts(source.section("git").take("email")):
+    for name in source.section("git").texts("email"):
         for project in result.values["projects"]:
             project.setdefault("commit", {"email": name})
 
@@ -176,7 +176,7 @@ def _chats(source: Source, result: Conversion) -> None:
     ):
         given = chats.section(name)
         found = [value for key in token_keys if (value := given.take(key))]
-        places = [text for key in chat_keys for text in texts(given.take(key))]
+        places = [text for key in chat_keys for text in given.texts(key)]
         given.take("enabled")
         if not found:
             continue

@@ -83,7 +83,7 @@ async def install_anew(home: Home, environ: Mapping[str, str], *, dry_run: bool 
     settings = load(home).apply()
     programs = [*TOOLS, *(agent.program for agent in load_agents(settings).values())]
     plan = await draw_plan(home, environ, programs=programs)
-    warnings = await find_unseen(home, settings, plan)
+    warnings = await find_unseen(home, settings, plan, environ=environ)
     return await install(find_keeper(plan, environ, system=system), home, dry_run=dry_run, warnings=warnings)
 
 

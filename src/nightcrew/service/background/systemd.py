@@ -53,7 +53,9 @@ class UserUnit:
     def __init__(self, plan: Plan, environ: Mapping[str, str], *, user: str) -> None:
         self._plan = plan
         self._user = user
-        self._config = Path(environ.get("XDG_CONFIG_HOME") or plan.person / ".config")
+        config = Path(environ.get("XDG_CONFIG_HOME", ""))
+        # The XDG specification has a relative one passed over.
+        self._config = config if config.is_absolute() else plan.person / ".config"
         self._manager = Manager("systemctl", environ, allow=_NEEDED)
         self._logins = Manager("loginctl", environ, allow=_NEEDED)
 

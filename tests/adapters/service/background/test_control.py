@@ -8,6 +8,8 @@ import pytest
 
 from nightcrew.core.errors import ConfigError, Conflict, Denied, Missing, Unavailable
 from nightcrew.service.background.control import find_keeper, install, run_background, tell_status, turn, uninstall
+from nightcrew.service.background.secret import find_unseen
+from nightcrew.service.load import load
 from nightcrew.service.lock import find_holder, held
 from tests.adapters.cli.command import Shell
 from tests.adapters.service.background.world import Person, move_in
@@ -181,6 +183,28 @@ async def test_the_command_itself(person):
     await shell.said("service", "uninstall", env=variables)
     done = await shell.run("service", "logs", stdin=None, **variables)
     assert (done.returncode, "not installed" in done.complaint) == (1, True)
+
+
+async def test_whatever_the_service_would_not_find_is_named(person):
+    person.home.config.write_text(
+        "projects: [{slug: acme/widget}]\nsandbox: none\n"
+        "forges: {github: {token: 'env:FIRST', tokens: ['env:SECOND']}, spare: {token: 'env:UNUSED'}}\n"
+        "channels: {telegram: {token: 'env:TG', users: [1]}}\n"
+        "notices: {targets: [{to: slack, url: 'env:SLACK'}]}\n"
+        "webhook: {listen: '127.0.0.1:8099', secret: 'env:HOOK'}\n"
+        "agents: {owl: {adapter: custom, command: [cat], env: {KEY: 'env:OWL'}}}\n",
+        encoding="utf-8",
+    )
+    person.home.config.chmod(0o600)
+    settings = load(person.home).apply()
+    terminal = {"NIGHTCREW_LIMITS__MAX_RUNS": "4", "NIGHTCREW_HOME": "x", "https_proxy": "http://proxy", "EDITOR": "vi"}
+    said = await find_unseen(person.home, settings, await person.plan(), environ=terminal)
+    named = [line.split(" ")[1] if ": env:" in line else line.split(" ")[0] for line in said]
+    assert named == [
+        "env:FIRST", "env:SECOND", "env:HOOK", "env:SLACK", "env:TG", "env:OWL",
+        "NIGHTCREW_LIMITS__MAX_RUNS", "https_proxy",
+    ]  # fmt: skip
+    assert "http://proxy" not in str(said), "what a variable holds may be secret"
 
 
 @pytest.mark.case("C231")

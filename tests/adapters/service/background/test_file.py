@@ -142,3 +142,10 @@ async def test_each_home_has_a_name_of_its_own(tmp_path):
     assert "nightcrew" in names
     with pytest.raises(NightcrewError, match="control characters"):
         await person.plan(Home(tmp_path / "new\nline"))
+
+
+async def test_a_relative_folder_of_settings_is_passed_over(tmp_path):
+    plan = await move_in(tmp_path).plan()
+    units = tmp_path / ".config" / "systemd" / "user"
+    assert UserUnit(plan, {"XDG_CONFIG_HOME": "some/where"}, user="sam").file == units / "nightcrew.service"
+    assert UserUnit(plan, {"XDG_CONFIG_HOME": "/else"}, user="sam").file == Path("/else/systemd/user/nightcrew.service")
