@@ -19,7 +19,8 @@ _NO_BUS = "there is no user manager here: log in as this user, or `sudo loginctl
 _UNIT = """\
 # Written by `nightcrew service install`, which is to be run again when Nightcrew has moved or the PATH has changed.
 # A wrong configuration ends nothing: the service waits for it to be mended, and says so as its status.
-# KillMode: agents outlive the service. Restart: a crash is followed by a new start, an orderly end is not.
+# KillMode, OOMPolicy: agents are in this unit, outlive the service, and do not take it along.
+# Restart: a crash is followed by a new start, an orderly end is not.
 [Unit]
 Description=Nightcrew
 StartLimitIntervalSec=0
@@ -37,6 +38,7 @@ WatchdogSignal=SIGKILL
 TimeoutStartSec=180
 TimeoutStopSec=20
 KillMode=process
+OOMPolicy=continue
 
 [Install]
 WantedBy=default.target

@@ -88,6 +88,7 @@ def test_a_line_of_a_unit_says_what_was_meant(tmp_path):
     assert _words(lines["ExecStart"].removeprefix(":")) == list(plan.argv)
     assert _words(lines["Environment"]) == [f"PATH={plan.path}", "LANG=C.UTF-8"]
     assert (lines["Type"], lines["KillMode"], lines["Restart"]) == ("notify", "process", "on-failure")
+    assert lines["OOMPolicy"] == "continue", "an agent that takes too much memory ends alone"
     assert all(unquote(quote(word)[1:-1]) == word for word in ODD)
 
 
