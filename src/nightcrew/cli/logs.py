@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from nightcrew.cli.client import Json
@@ -32,41 +34,50 @@ def show_logs(context: Context, options: argparse.Namespace) -> int:
     log = context.home.log
     if not log.parent.is_dir():
         raise CliError(f"there is no log at {log}", hint="the service writes it: nightcrew serve")
-    tail = _Tail(log) if options.follow else None  # opened first, so that nothing falls between
-    wanted = (line for line in _lines(_read(log)) if _is_wanted(line, options))
-    for line in deque(wanted, maxlen=max(0, options.lines)):
-        _print(context, line)
-    context.terminal.out.flush()
-    while tail is not None:
-        for line in _lines(tail.read()):
-            if _is_wanted(line, options):
-                _print(context, line)
+    with closing(Tail(log)) as tail:  # opened first, so that nothing falls between, and nothing is read twice
+        wanted = (line for line in _lines(read_lines(log, tail)) if _is_wanted(line, options))
+        for line in deque(wanted, maxlen=max(0, options.lines)):
+            _print(context, line)
         context.terminal.out.flush()
-        time.sleep(LOOK_EVERY_S)
+        while options.follow:
+            for line in _lines(tail.read()):
+                if _is_wanted(line, options):
+                    _print(context, line)
+            context.terminal.out.flush()
+            time.sleep(LOOK_EVERY_S)
     return 0
 
 
-def _read(log: Path) -> Iterator[str]:
-    """The lines of all files, the oldest first."""
-    older = sorted(log.parent.glob(f"{log.name}.[0-9]"), reverse=True)
-    for path in (*older, log):
+def read_lines(log: Path, tail: "Tail") -> Iterator[str]:
+    """The lines of all files, the oldest first; those of the newest are read through `tail`."""
+    opened = tail.identity
+    for path in sorted(log.parent.glob(f"{log.name}.[0-9]"), reverse=True):
         try:
             with path.open(encoding="utf-8", errors="replace") as file:
-                yield from file
+                if os.fstat(file.fileno()).st_ino != opened:
+                    yield from file
         except FileNotFoundError:
-            continue  # it was put aside meanwhile, or never written
+            continue  # it was put aside meanwhile
+    yield from tail.read()
 
 
-class _Tail:
-    """What is added to the log, also when another file takes its place."""
+class Tail:
+    """The log from its beginning, and what is added to it, also when another file takes its place."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
         self._at = self._identity()
         self._file = None if self._at is None else log.open(encoding="utf-8", errors="replace")
         self._rest = ""
+
+    @property
+    def identity(self) -> int | None:
+        """Of the file that is open, by which it is known under another name."""
+        return self._at
+
+    def close(self) -> None:
         if self._file is not None:
-            self._file.seek(0, 2)
+            self._file.close()
 
     def read(self) -> list[str]:
         """Whole lines that were not read yet."""

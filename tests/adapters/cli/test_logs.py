@@ -3,9 +3,11 @@
 import asyncio
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from nightcrew.cli.logs import Tail, read_lines
 from nightcrew.config.home import Home
 from nightcrew.service.log_file import LogFile
 from tests.adapters.cli.command import ARGV, Shell, environment
@@ -91,3 +93,14 @@ async def test_following_goes_on_over_a_file_that_is_put_aside(tmp_path):
 
 async def test_without_a_home_there_is_nothing(tmp_path):
     assert "there is no log" in await Shell(tmp_path / "none").refused("logs")
+
+
+def test_what_is_written_or_put_aside_while_it_is_read_is_read_once(tmp_path):
+    home, _ = written(tmp_path, line("one"))
+    with closing(Tail(home.log)) as tail:
+        home.log.rename(home.log.with_name("nightcrew.jsonl.1"))
+        home.log.write_text(line("two") + "\n", encoding="utf-8")
+        assert [json.loads(text)["event"] for text in read_lines(home.log, tail)] == ["one", "two"]
+        with home.log.open("a", encoding="utf-8") as log:
+            log.write(line("three") + "\n")
+        assert [json.loads(text)["event"] for text in tail.read()] == ["three"]
