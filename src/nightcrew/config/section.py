@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 class Section(BaseModel):
     """A mapping with known keys. Subclasses hold their descriptions and defaults, which the reference is made from."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
     short_types: ClassVar[tuple[str, ...]] = ()
     """JSON types, besides a mapping, that a subclass accepts as a short form."""

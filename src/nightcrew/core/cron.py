@@ -16,9 +16,6 @@ from heapq import heappop, heappush
 from itertools import takewhile
 from zoneinfo import ZoneInfo
 
-from croniter import croniter
-from croniter.croniter import CroniterBadDateError, CroniterError
-
 from nightcrew.core.errors import NightcrewError
 
 SHORT_FORMS = {
@@ -61,6 +58,8 @@ def parse_schedule(text: str, zone: str = "UTC") -> Schedule:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
         raise NightcrewError(f"there is no time zone {zone!r}; write it like Europe/Berlin, or UTC") from None
+    from croniter.croniter import CroniterBadDateError, CroniterError
+
     written = " ".join(text.split())
     fields = _POINT.sub(r"\1", SHORT_FORMS.get(written.lower(), written))
     if _FIELDS.fullmatch(fields) is None or _CHANCE.search(fields):
@@ -111,6 +110,8 @@ def walk(schedule: Schedule, *, after: datetime) -> Iterator[datetime]:
 
 def _walls(fields: str, after: datetime) -> Iterator[datetime]:
     """The times on the wall after one, without a zone."""
+    from croniter import croniter  # with it comes more than all of the core; who has no jobs does without
+
     walking = croniter(fields, after, ret_type=datetime, max_years_between_matches=_YEARS, implement_cron_bug=True)
     while True:
         yield walking.get_next(datetime)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 
 from nightcrew.core.wall_time import Place, find_in_year, find_named_zone, find_next, find_on_day, looks_like_zone
 
@@ -61,7 +62,7 @@ class Form:
     """One way of writing a time. `marked`: it says itself that it is about trying again. `dated`: it is so plain that
     it may also stand before the word that says so."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     read: Reader
     marked: bool = False
     dated: bool = False
@@ -69,7 +70,7 @@ class Form:
 
 def find_forms(text: str) -> Iterator[tuple[Form, re.Match[str]]]:
     """All times in a text, in order; of those that overlap, the one that begins first, the longest of these."""
-    found = [(form, match) for form in FORMS for match in form.pattern.finditer(text)]
+    found = [(form, match) for form in FORMS for match in _compiled(form.pattern).finditer(text)]
     end = 0
     for form, match in sorted(found, key=lambda one: (one[1].start(), -one[1].end())):
         if match.start() >= end:
@@ -153,7 +154,13 @@ def _read_place(match: re.Match[str], place: Place) -> Place:
 
 
 def _form(pattern: str, read: Reader, *, marked: bool = False, dated: bool = False) -> Form:
-    return Form(re.compile(pattern, FLAGS), read, marked, dated)
+    return Form(pattern, read, marked, dated)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Only once a text is read: it takes as long as loading many rooms, and most services never need it."""
+    return re.compile(pattern, FLAGS)
 
 
 _YEAR = r"(?P<year>\d{4})\b"

@@ -21,7 +21,6 @@ from nightcrew.core.reason import Wait
 from nightcrew.engine.brake import Brake
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.journal import WHY
-from nightcrew.engine.perform import perform
 
 ACTION_TIMEOUT_S = 1800.0
 SUBMIT_TIMEOUT_S = 30.0
@@ -134,6 +133,9 @@ class Actor:
             self._wake()
 
     async def _bounded(self, action: Action) -> ActionOutcome:
+        # All that makes effects: the first look does without it.
+        from nightcrew.engine.perform import perform
+
         ports = self._means.ports
         facts = {"task": str(action.task), "key": action.key, "why": ports.mask(action.why)}
         try:

@@ -9,6 +9,9 @@ from typing import Protocol
 from nightcrew.core.known import Observed
 from nightcrew.core.model.run import Probe
 
+SHOW_FILE = "show.json"
+"""How a run's output is made readable, in its folder, for those who look at it later."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShowRule:

@@ -138,6 +138,8 @@ class TmuxRuntime:
 
     async def _load(self, *, foreign: str = "") -> dict[str, _Session]:
         """Our sessions by name. Unavailable if they cannot be seen; Conflict if one named `foreign` is not ours."""
+        if not self.server.has_socket() and not await self.server.revive():
+            return {}  # as tmux itself would say, with no process
         answer = await self.server.command("list-panes", "-a", "-F", self._format)
         if answer.has_no_server and await self.server.revive():
             answer = await self.server.command("list-panes", "-a", "-F", self._format)

@@ -119,6 +119,18 @@ class TmuxServer:
         complaint = "; ".join(done.stderr) or f"tmux {words[0]} ended with exit code {done.returncode}"
         return Answer(done.returncode != 0, tuple(done.stdout), complaint if done.returncode else "")
 
+    def has_socket(self) -> bool:
+        """Whether there is a socket, answering or not: without one no client reaches a server. Unavailable if there is
+        no tmux, or where it cannot be seen."""
+        self._ensure_ready()
+        try:
+            self.socket.lstat()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise Unavailable(f"cannot look at {self.socket}: {error.strerror}") from error
+        return True
+
     def answers(self) -> bool:
         """Whether a server listens on the socket, without starting a process."""
         with socket.socket(socket.AF_UNIX) as probe:
@@ -210,6 +222,14 @@ class TmuxServer:
     def _prepare(self) -> "Server":
         if self._client is not None and self._launcher.exists() and self.config.exists():
             return self._client
+        self._ensure_ready()
+        from libtmux import Server  # takes a while to import, and not every command needs it
+
+        self._client = Server(socket_path=self.socket, config_file=str(self.config), tmux_bin=self._launcher)
+        return self._client
+
+    def _ensure_ready(self) -> None:
+        """What every client needs: the program, folders that are ours, and the configuration."""
         program = self._find_program()
         try:
             self._ensure_folder(self._folder)
@@ -218,10 +238,6 @@ class TmuxServer:
             _write_if_other(self._launcher, _render_launcher(program), mode=0o700)
         except OSError as error:
             raise Unavailable(f"cannot prepare {self._folder} for tmux: {error.strerror}") from error
-        from libtmux import Server  # takes a while to import, and not every command needs it
-
-        self._client = Server(socket_path=self.socket, config_file=str(self.config), tmux_bin=self._launcher)
-        return self._client
 
     @property
     def _launcher(self) -> Path:

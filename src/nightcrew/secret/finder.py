@@ -5,7 +5,8 @@ A finder looks at most `HORIZON` characters ahead of where a find starts, so tha
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 Span = tuple[int, int, int]
@@ -46,6 +47,16 @@ def wrapped(literal: str) -> str:
     return f"(?:{WRAP})?".join(WRAP if char == "\n" else re.escape(char) for char in literal)
 
 
+@cache
+def _any_of(literals: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(wrapped(literal) for literal in literals))
+
+
+@cache
+def _run_of(body: str) -> re.Pattern[str]:
+    return re.compile(f"[{body}]{{1,{_LONGEST_RUN}}}")
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A token with a known beginning: `heads` (a pattern, or literals that a wrap may split), then characters of
@@ -62,17 +73,10 @@ class Token:
     usual: int
     guarded: bool = True
     whole: re.Pattern[str] | None = None
-    _head: re.Pattern[str] = field(init=False, repr=False)
-    _run: re.Pattern[str] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        head = self.heads
-        if not isinstance(head, re.Pattern):
-            head = re.compile("|".join(wrapped(literal) for literal in head))
-        object.__setattr__(self, "_head", head)
-        object.__setattr__(self, "_run", re.compile(f"[{self.body}]{{1,{_LONGEST_RUN}}}"))
 
     def find(self, text: str, pos: int, floor: int) -> Span | None:
+        if self._is_absent(text):
+            return None
         while head := self._head.search(text, pos):
             start = head.start()
             pos = start + 1
@@ -86,6 +90,19 @@ class Token:
         head = self._head.match(text, pos) if self.guarded else None
         return self._span(text, head) if head else None
 
+    @property
+    def _head(self) -> re.Pattern[str]:
+        return self.heads if isinstance(self.heads, re.Pattern) else _any_of(self.heads)
+
+    def _is_absent(self, text: str) -> bool:
+        """Whether that is seen without a pattern: a literal that nothing wraps stands there as it is."""
+        return (
+            not isinstance(self.heads, re.Pattern)
+            and "\n" not in text
+            and "\\n" not in text
+            and not any(literal in text for literal in self.heads)
+        )
+
     def _span(self, text: str, head: re.Match[str]) -> Span | None:
         start, end = head.start(), self._end(text, head.end())
         if not end or (self.whole is not None and not self.whole.match(unwrap(text[start:end]))):
@@ -97,7 +114,7 @@ class Token:
         length, end = 0, at
         for count in range(_MOST_WRAPS + 1):
             wrap = _WRAP.match(text, end) if count else None
-            run = self._run.match(text, wrap.end() if wrap else end) if wrap or not count else None
+            run = _run_of(self.body).match(text, wrap.end() if wrap else end) if wrap or not count else None
             if run is None:
                 if count:
                     break

@@ -1,6 +1,7 @@
 """Agents by entry point: our own register the same way as anybody's. Found by name from the settings, loaded only when
 one is used."""
 
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from nightcrew.core.errors import ConfigError, Problem
@@ -54,5 +55,6 @@ def _load(found: dict[str, EntryPoint], settings: AgentSettings) -> Agent:
     return agent
 
 
+@cache
 def _found() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}

@@ -2,14 +2,14 @@
 wrong with one is its own trouble: it is started again, and nothing waits for it."""
 
 import asyncio
+import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from nightcrew.channels.desk import Desk
 from nightcrew.config.environment import load_environment
 from nightcrew.config.home import Home
 from nightcrew.config.secret import resolve_secret
@@ -22,6 +22,9 @@ from nightcrew.ports.cursor import Cursor
 from nightcrew.ports.service import Service
 from nightcrew.ports.store import Store
 from nightcrew.service.wanted import until_changed
+
+if TYPE_CHECKING:
+    from nightcrew.channels.desk import Desk
 
 
 class Channel(Speaker, Protocol):
@@ -36,7 +39,7 @@ class Makings:
 
     token: str
     settings: ChatSettings
-    desk: Desk
+    desk: "Desk"
     clock: Clock
     cursor: Cursor
     report: Callable[[str], None]
@@ -107,6 +110,10 @@ class ChatPart:
                 wanted.token, f"channels.{self.name}.token", environ=load_environment(), base=self._home.root
             ).reveal()
             self._learn([token])
+            # Its library is large: it is loaded beside the loop, which goes on meanwhile.
+            await asyncio.to_thread(importlib.import_module, f"nightcrew.channels.{self.name}")
+            from nightcrew.channels.desk import Desk
+
             cursor = StoredCursor(store, f"chat.cursor.{self.name}")
             made_of = Makings(token, wanted, Desk(service, clock), clock, cursor, partial(_tell, self.name))
             self._channel = self._make(made_of)

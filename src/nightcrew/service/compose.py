@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -27,7 +28,6 @@ from nightcrew.core.model.settings import AgentSettings, ProjectSettings, Settin
 from nightcrew.core.model.world import World
 from nightcrew.engine.bus import Bus
 from nightcrew.engine.effect.means import Means
-from nightcrew.engine.facade import Facade
 from nightcrew.engine.journal import Boundary, Journal
 from nightcrew.engine.loop import Loop
 from nightcrew.engine.observe import Observer
@@ -60,6 +60,9 @@ from nightcrew.workspaces.claim import GitClaims
 from nightcrew.workspaces.skill import GitSkills
 from nightcrew.workspaces.worktree import GitWorkspaces
 
+if TYPE_CHECKING:
+    from nightcrew.engine.facade import Facade
+
 
 @dataclass(frozen=True, slots=True)
 class Composed:
@@ -68,12 +71,17 @@ class Composed:
     settings: Settings
     means: Means
     loop: Loop
-    facade: Facade
     ports: Ports
     webhook: WebhookPart
     chats: tuple[ChatPart, ...]
     notices: NoticePart
     tracing: Tracing
+    open_facade: Callable[[], "Facade"]
+    """Makes it, the first time: loading what orders do takes a while, and the first look needs none of it."""
+
+    @property
+    def facade(self) -> "Facade":
+        return self.open_facade()
 
 
 @asynccontextmanager
@@ -177,8 +185,14 @@ async def composed(
             speakers={telegram.name: telegram, discord.name: discord},
             learn=vault.learn,
         )
-        facade = Facade(loop, reader, render_config=render_settings, test_notices=partial(notices.test, clock=clock))
-        yield Composed(settings, means, loop, facade, ports, webhook, (telegram, discord), notices, tracing)
+
+        @cache
+        def open_facade() -> "Facade":
+            from nightcrew.engine.facade import Facade
+
+            return Facade(loop, reader, render_config=render_settings, test_notices=partial(notices.test, clock=clock))
+
+        yield Composed(settings, means, loop, ports, webhook, (telegram, discord), notices, tracing, open_facade)
 
 
 async def _check_sandboxes(settings: Settings, agents: Mapping[str, Agent], sandboxes: Sandboxes) -> None:

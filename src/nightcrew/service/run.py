@@ -22,6 +22,7 @@ from nightcrew.engine.prune import watch_retention
 from nightcrew.engine.recover import recover
 from nightcrew.engine.supervise import supervise
 from nightcrew.service.adapter import load_agents
+from nightcrew.service.chat import ChatPart
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.compose import Composed, composed, home_of
 from nightcrew.service.connection import resolve_tokens, used_forges
@@ -42,7 +43,7 @@ STOP_WITHIN_S = 3.0
 """How long actions under way may take to end after a signal."""
 
 LOOK_FIRST_S = 2.0
-"""How long the API waits for the first look to be over."""
+"""How long all that runs beside the loop waits for the first look to be over."""
 
 LEAVE_WITHIN_S = 4.8
 """After this the process leaves, whatever still hangs: rows are whole, and the next start looks what is."""
@@ -140,20 +141,15 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
     async with asyncio.TaskGroup() as group:
         beside = [
             group.create_task(watch_file(home.database, lost=lose_store), name="guard"),
-            group.create_task(supervise("api", lambda: _serve_api(service, home), report=report), name="api"),
-            *(
-                group.create_task(supervise(name, start, report=report), name=name)
-                for name, start in _parts(service).items()
-            ),
             group.create_task(
                 supervise("log", lambda: follow_events(service.means.bus, repeats), report=report), name="log"
             ),
+            group.create_task(_say_looked(service), name="looked"),
+            *(
+                group.create_task(supervise(name, partial(_after_first_look, service, start), report=report), name=name)
+                for name, start in _parts(service, home).items()
+            ),
         ]
-        tell = partial(service.notices.run, service.ports.store, service.ports.clock, service.means.bus)
-        beside.append(group.create_task(supervise("notices", tell, report=report), name="notices"))
-        for chat in service.chats:
-            start = partial(chat.run, service.facade, service.ports.clock, service.ports.store)
-            beside.append(group.create_task(supervise(chat.name, start, report=report), name=chat.name))
         if on_ready is not None:
             on_ready(service)
         engine = group.create_task(service.loop.run(), name="engine")
@@ -168,17 +164,26 @@ async def _run_until_stopped(service: Composed, home: Home, on_ready: Callable[[
         raise Unavailable(f"{home.database} was deleted or replaced while the service ran; start it again")
 
 
-async def _serve_api(service: Composed, home: Home) -> None:
-    """What serves is heavy to load: that is done beside the first look, or after it, so that the look comes first."""
+async def _say_looked(service: Composed) -> None:
+    await service.loop.ticked()
+    structlog.get_logger("service").info("looked", what="the first look is over")
+
+
+async def _after_first_look(service: Composed, start: Callable[[], Awaitable[None]]) -> None:
+    """What runs beside the loop is heavy to load: the first look comes first, if it does not take too long."""
     with suppress(TimeoutError):
         async with asyncio.timeout(LOOK_FIRST_S):
             await service.loop.ticked()
-            structlog.get_logger("service").info("looked", what="the first look is over")
+    await start()
+
+
+async def _serve_api(service: Composed, home: Home) -> None:
     api = await asyncio.to_thread(importlib.import_module, "nightcrew.api.socket")
+    await asyncio.to_thread(importlib.import_module, "nightcrew.engine.facade")
     await api.serve_api(service.facade, home.socket)
 
 
-def _parts(service: Composed) -> dict[str, Callable[[], Awaitable[None]]]:
+def _parts(service: Composed, home: Home) -> dict[str, Callable[[], Awaitable[None]]]:
     """What runs beside the loop, each by itself: one that fails is started again, and harms no other."""
     loop = service.loop
 
@@ -188,13 +193,20 @@ def _parts(service: Composed) -> dict[str, Callable[[], Awaitable[None]]]:
         return at_work and loop.means.settings.upkeep.prevent_sleep
 
     return {
+        "api": lambda: _serve_api(service, home),
+        "notices": lambda: service.notices.run(service.ports.store, service.ports.clock, service.means.bus),
+        **{chat.name: partial(_run_chat, service, chat) for chat in service.chats},
         "webhook": service.webhook.run,
-        "metrics": MetricsPart(loop, service.facade).run,
+        "metrics": lambda: MetricsPart(loop, service.facade).run(),
         "traces": service.tracing.run,
         "awake": Wakeful(is_at_work).run,
         "questions": Inquirer(loop, service.facade, structlog.get_logger("question").warning).run,
         "retention": partial(watch_retention, lambda: loop.means),
     }
+
+
+async def _run_chat(service: Composed, chat: ChatPart) -> None:
+    await chat.run(service.facade, service.ports.clock, service.ports.store)
 
 
 def _hang_up(service: Composed, signs: Signs, *, on_terminal: bool) -> Callable[[], None]:

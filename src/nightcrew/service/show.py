@@ -4,8 +4,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-from nightcrew.engine.effect.brief import SHOW_FILE
-from nightcrew.ports.runtime import ShowRule
+from nightcrew.ports.runtime import SHOW_FILE, ShowRule
 from nightcrew.runtimes.rendering import render_line
 
 

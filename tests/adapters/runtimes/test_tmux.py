@@ -21,7 +21,7 @@ import pytest
 from nightcrew.core.errors import Conflict, Invalid, Unavailable
 from nightcrew.core.known import Known, Unknown
 from nightcrew.core.model.run import Probe
-from nightcrew.ports.runtime import SessionSpec, ShowRule
+from nightcrew.ports.runtime import Sessions, SessionSpec, ShowRule
 from nightcrew.process import run_process
 from nightcrew.runtimes.process_table import load_processes
 from nightcrew.runtimes.run_folder import load_result
@@ -297,10 +297,18 @@ async def test_a_list_costs_one_process_however_many_sessions(tmp_path: Path) ->
 )
 async def test_what_tmux_says_is_empty_or_unknown(tmp_path: Path, body: str, expected: type) -> None:
     async with tmux_rig(make_program(tmp_path / "scripted", body)) as rig:
+        rig.runtime.server.has_socket()  # makes the folders
+        rig.runtime.server.socket.touch()
         seen = await rig.runtime.list_sessions()
         assert isinstance(seen, expected)
         if isinstance(seen, Known):
             assert seen.value.by_name == {}
+
+
+async def test_where_there_never_was_a_server_no_process_is_needed_to_say_so(tmp_path: Path) -> None:
+    async with tmux_rig(make_program(tmp_path / "scripted", f"touch {tmp_path}/asked; exit 1")) as rig:
+        assert await rig.runtime.list_sessions() == Known(Sessions({}))
+        assert not (tmp_path / "asked").exists()
 
 
 async def test_a_server_that_hangs_is_unknown_and_no_client_stays(rig: TmuxRig) -> None:

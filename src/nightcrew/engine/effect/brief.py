@@ -45,6 +45,7 @@ from nightcrew.engine.effect.saying import said_to
 from nightcrew.engine.naming import safe_project
 from nightcrew.engine.view.landed import builds_of
 from nightcrew.ports.agent import AgentCommand, AgentJob
+from nightcrew.ports.runtime import SHOW_FILE
 
 AGENT_FOLDER = "agent"
 """The part of the run folder that the agent may write. What is beside it tells of the run, and is not the agent's."""
@@ -52,8 +53,6 @@ REPORT_FILE = f"{AGENT_FOLDER}/report.json"
 ANSWER_FILE = f"{AGENT_FOLDER}/answer.md"
 """What the author of a report found out, for people."""
 PROMPT_FILE = "prompt.md"
-SHOW_FILE = "show.json"
-"""How the run's output is made readable, for those who look at it later."""
 
 _DOCUMENTS = ("AGENTS.md", "CLAUDE.md", "README.md")
 _MAX_FAILED_CHECKS = 5

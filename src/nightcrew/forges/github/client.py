@@ -6,6 +6,7 @@ No retries, limits or meaning of status codes here; those are in `request`, `lim
 import asyncio
 import ipaddress
 import json
+import ssl
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,8 +74,10 @@ class Transport:
         self.moved = MovedNames()
         self._token = token
         self._meter = meter
+        self._transport = transport
         self._http = httpx.AsyncClient(
             transport=transport,
+            verify=_trust(base_url),
             timeout=_TIMEOUT,
             limits=httpx.Limits(
                 max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
@@ -88,24 +91,30 @@ class Transport:
             },
         )
 
-        # For addresses that are not the forge's: nothing that it is asked with goes along, and nothing comes back.
-        self._abroad = httpx.AsyncClient(
-            transport=transport,
-            timeout=_TIMEOUT,
-            limits=httpx.Limits(max_connections=2, max_keepalive_connections=0),
-            follow_redirects=False,
-            trust_env=not _is_loopback(base_url),
-            headers={"User-Agent": f"nightcrew/{VERSION}"},
-        )
+        self._abroad: httpx.AsyncClient | None = None
 
     async def close(self) -> None:
         await self._http.aclose()
-        await self._abroad.aclose()
+        if self._abroad is not None:
+            await self._abroad.aclose()
 
     async def fetch_foreign(self, url: str, *, hosts: tuple[str, ...]) -> str:
         """A text that somebody named, if it is on the forge or on one of these hosts; empty if it is not to be had."""
         allows = partial(is_allowed, base_url=self.base_url, hosts=hosts)
+        if self._abroad is None:
+            self._abroad = self._go_abroad()
         return await fetch_text(self._abroad, url, allows=allows)
+
+    def _go_abroad(self) -> httpx.AsyncClient:
+        """For addresses that are not the forge's: nothing that it is asked with goes along, and nothing comes back."""
+        return httpx.AsyncClient(
+            transport=self._transport,
+            timeout=_TIMEOUT,
+            limits=httpx.Limits(max_connections=2, max_keepalive_connections=0),
+            follow_redirects=False,
+            trust_env=not _is_loopback(self.base_url),
+            headers={"User-Agent": f"nightcrew/{VERSION}"},
+        )
 
     def mask(self, text: str) -> str:
         return text if self._token is None else self._token.mask(text)
@@ -182,6 +191,12 @@ async def _read_tail(response: httpx.Response) -> bytes:
         while chunks and held - len(chunks[0]) >= TAIL_BYTES:
             held -= len(chunks.popleft())
     return b"".join(chunks)[-TAIL_BYTES:]
+
+
+def _trust(base_url: str) -> ssl.SSLContext | bool:
+    """Loading the authorities takes a while, and a forge over plain HTTP is never spoken to by TLS. If it were all the
+    same, nobody would be trusted."""
+    return True if urlsplit(base_url).scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _is_loopback(base_url: str) -> bool:
