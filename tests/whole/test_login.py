@@ -33,7 +33,7 @@ async def test_a_person_is_told_once_what_to_run_and_the_task_goes_to_others():
         stage.play("Find the answer", [attempt({"answer.txt": "42\n"})] * 3)
         stage.serve()
         number = await stage.file_issue("Find the answer")
-        await stage.until(number, "done")
+        await stage.until(number, "done", within_s=120)
         told = "SELECT * FROM notices WHERE kind = 'agent_needs_person'"
         (notice,) = await eventually(lambda: stage.rows(told), within_s=WITHIN_S, what="the notice")
         assert f"run `{program} /login` on this machine" in notice["words"]

@@ -90,7 +90,7 @@ async def ticks_go_on(stage: Stage) -> None:
 async def works(stage: Stage, chats: Chats, title: str) -> None:
     """A task is done, and the webhook hears of it."""
     before = chats.told("merged")
-    await stage.until(await stage.file_issue(title), "done")
+    await stage.until(await stage.file_issue(title), "done", within_s=120)
     await eventually(lambda: chats.told("merged") > before, within_s=WITHIN_S, what="the webhook to be told")
 
 
