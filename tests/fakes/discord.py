@@ -209,9 +209,11 @@ class DiscordServer:
                 given = await request.json()
                 self.commands = [command["name"] for command in given]
                 return _json([{**one, "id": "1", "application_id": str(BOT), "version": "1"} for one in given])
-            case "POST", ["interactions", _, _, "callback"]:
+            case "POST", ["interactions", number, _, "callback"]:
                 self.shown.append(await request.json())
-                return web.Response(status=204)
+                if request.query.get("with_response", "").lower() not in ("true", "1"):
+                    return web.Response(status=204)
+                return _json({"interaction": {"id": number, "type": 3}})
             case "POST", ["channels", channel, "messages"]:
                 return await self._post(request, int(channel))
             case "PATCH", ["channels", _, "messages", number]:

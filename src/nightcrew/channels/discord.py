@@ -75,25 +75,29 @@ class DiscordChannel:
         bot."""
         if self._settings.base_url:
             Route.BASE = self._settings.base_url.rstrip("/")  # the library has no other place for it
-        async with open_rooms() as rooms:
-            streams = Streams(self._desk.service, self, self._clock, rooms.group, self._report)
-            self._desk.follow = streams.follow
-            inquiries = Inquiries(NAME, self._desk, self, self._replies, clock=self._clock, group=rooms.group)
-            self._desk.ask = inquiries.ask
-            inquiries.resume()
-            client = _Client(partial(self._take, rooms), commands=tuple(HELP))
-            try:
-                async with client:
-                    async with asyncio.timeout(CALL_S):
-                        await client.login(self._settings.token)
-                        await _find_gateway(client, self._settings.base_url)
-                    self._client = client
-                    await client.connect(reconnect=True)
-            except _TROUBLE as error:
-                found = translate(error, now=self._clock.now())
-                raise found if not isinstance(found, OutcomeUnknown) else Unavailable(str(found)) from error
-            finally:
-                self._client = None
+        client = _Client(commands=tuple(HELP))
+        try:
+            # The rooms are within it: what is still answered must have ended before the connections are closed.
+            async with client, open_rooms() as rooms:
+                client.take = partial(self._take, rooms)
+                await self._serve(client, rooms)
+        except _TROUBLE as error:
+            found = translate(error, now=self._clock.now())
+            raise found if not isinstance(found, OutcomeUnknown) else Unavailable(str(found)) from error
+        finally:
+            self._client = None
+
+    async def _serve(self, client: "_Client", rooms: Rooms) -> None:
+        streams = Streams(self._desk.service, self, self._clock, rooms.group, self._report)
+        self._desk.follow = streams.follow
+        inquiries = Inquiries(NAME, self._desk, self, self._replies, clock=self._clock, group=rooms.group)
+        self._desk.ask = inquiries.ask
+        inquiries.resume()
+        async with asyncio.timeout(CALL_S):
+            await client.login(self._settings.token)
+            await _find_gateway(client, self._settings.base_url)
+        self._client = client
+        await client.connect(reconnect=True)
 
     async def say(self, place: Place, message: Message) -> None:
         await say_parts(
@@ -159,16 +163,17 @@ class DiscordChannel:
 
 
 class _Client(discord.Client):
-    """The library's client: what comes in is given on as text, from a place and a person."""
+    """The library's client: what comes in is given on as text, from a place and a person, to `take`."""
 
-    def __init__(self, take: Callable[..., bool], *, commands: Sequence[Verb]) -> None:
+    take: Callable[..., bool]
+
+    def __init__(self, *, commands: Sequence[Verb]) -> None:
         super().__init__(
             intents=discord.Intents(guilds=True, guild_messages=True, dm_messages=True),
             max_ratelimit_timeout=_LONGEST_LIMIT_S,
             chunk_guilds_at_startup=False,
             member_cache_flags=discord.MemberCacheFlags.none(),
         )
-        self._take = take
         self._seen: deque[int] = deque(maxlen=_REMEMBERED)
         self._tree = app_commands.CommandTree(self)
         for verb in commands:
@@ -226,7 +231,7 @@ class _Client(discord.Client):
                 await interaction.response.defer()
 
     def _give(self, text: str, channel: object, author: "discord.User | discord.Member", *, is_private: bool) -> bool:
-        return self._take(text, _place(channel), str(author.id), is_private=is_private)
+        return self.take(text, _place(channel), str(author.id), is_private=is_private)
 
 
 def _place(channel: object) -> Place:

@@ -210,3 +210,11 @@ async def test_a_token_that_is_not_known_ends_the_channel_with_words():
             await channel.run()
         with pytest.raises(Unavailable):
             await channel.say(HERE, plain("x"))
+
+
+async def test_what_is_still_answered_when_it_ends_has_ended_before_the_connections_are_closed():
+    async with discord() as stage:
+        stage.server.faults += [0.2, 0.2, 0.2]  # the library waits, and asks again
+        for _ in range(3):
+            await stage.server.command("help")
+        await eventually(lambda: not stage.server.faults or len(stage.server.posted) > 0)
