@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from nightcrew.core.actions import MergePull, MoveStatus, PublishWork, Refused
-from nightcrew.core.errors import Denied, Missing, PortError, Unavailable
+from nightcrew.core.errors import Conflict, Denied, Missing, PortError, Unavailable
 from nightcrew.core.lifecycle import Evidence, Status
 from nightcrew.core.model.claim import ClaimNote, Machine
 from nightcrew.core.model.job import JobSettings
 from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import ClaimMode, ProjectSettings
+from nightcrew.ports.service import Word
 from tests.engine.part import PERSON, PROJECT, StageWorkspaces, says
 from tests.engine.stage import Stage
 from tests.fakes.claim import FakeClaims
@@ -263,6 +264,8 @@ async def test_a_machine_that_slept_finds_its_task_taken_and_ends_its_run(tmp_pa
     assert not run.is_open
     assert one.events("claim.lost", key)
     assert (await one.summary(key))[0] == "claimed_elsewhere"
+    with pytest.raises(Conflict, match="with another machine"):
+        await one.facade.say_to(key, Word("use a lock"))
     assert len(one.pulls()) == 0
     assert one.task(key).branch not in one.forge.projects[PROJECT].branches
 

@@ -15,7 +15,7 @@ from nightcrew.core.model.saying import LONGEST, Saying, SayingState
 from nightcrew.ports.agent import Reading
 from nightcrew.ports.service import Word
 from tests.engine.part import PERSON, STRANGER, done, fails, interruption_of, says
-from tests.engine.stage import Stage
+from tests.engine.stage import Stage, plain_edit
 
 
 def stage_of(home, **named) -> Stage:
@@ -319,3 +319,34 @@ async def test_a_comment_says_it_too_once_and_only_from_those_with_write_access(
     assert sum("and a test" in prompt for prompt in prompts) == 1
     assert not any("run rm" in prompt for prompt in prompts)
     assert any("to its agent: delivered to ann in turn 2" in body for body in stage.comments(key))
+
+
+async def test_an_answer_before_any_work_is_shown_to_its_person(tmp_path):
+    stage = stage_of(tmp_path)
+    key = stage.file()
+    asked = says(ReportedOutcome.NEEDS_INPUT, question="Which way?")
+    stage.order("ann", Reading(asked.report, None, session="session-of-ann", spoke=True))
+    stage.edit = lambda _run: None
+    await stage.settle()
+    stage.order("ann", well("session-of-ann", summary="left is against the wind"))
+    await say(stage, key, "why do you ask?")
+    await stage.settle()
+    assert stage.block(key).code == "answered"
+    assert "left is against the wind" in stage.block(key).words
+    assert stage.block(key).answerable
+    assert stage.task(key).tried == ()
+    stage.edit = plain_edit
+    await say(stage, key, "left, then")
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+
+
+async def test_the_reviewer_and_a_new_agent_know_what_was_said(tmp_path):
+    stage = stage_of(tmp_path)
+    key = stage.file()
+    await stage.settle(play=False)
+    await say(stage, key)
+    await stage.settle()
+    (review,) = stage.runs(key, Role.REVIEWER)
+    assert "use a lock" in prompt_of(stage, review)
+    assert "what they ask still holds" in prompt_of(stage, review)

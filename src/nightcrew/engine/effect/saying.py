@@ -30,7 +30,9 @@ async def say_by_command(means: Means, command: SettledCommand) -> None:
     name = f"comment:{key.project}:{command.comment}:{command.place}"
     text, interrupts = split_now(command.given.words)
     saying = Saying(name, key, command.author, clean_saying(text), command.given_at, interrupts=interrupts)
-    await say(means, saying, command=command)
+    if not await say(means, saying, command=command):
+        event = means.event("command.answered", "it was said already", task=key, comment=command.comment)
+        await means.ports.store.record_command(command, event=event)
 
 
 async def settle_saying(means: Means, action: SettleSaying) -> ActionOutcome:
@@ -65,11 +67,7 @@ def _notice(means: Means, saying: Saying, action: SettleSaying) -> Notice | None
     when = f" at {means.ports.clock.now():%Y-%m-%d %H:%M:%S} UTC" if is_seen else ""
     what = "" if is_seen else "not delivered: "
     words = f"{what}{action.why}{when}. The message: {one_line(saying.text, _SHOWN)}"
-    return _addressed(means, saying, words, priority=Priority.INFO if is_seen else Priority.ACTION)
-
-
-def _addressed(means: Means, saying: Saying, words: str, *, priority: Priority) -> Notice:
-    kind = "delivered" if priority is Priority.INFO else "undelivered"
+    kind, priority = ("delivered", Priority.INFO) if is_seen else ("undelivered", Priority.ACTION)
     notice = means.notice(kind, priority, words, task=saying.task, mark=f"{kind}:{saying.id}")
     return replace(notice, receiver=saying.receiver)
 

@@ -22,7 +22,7 @@ TAIL_BYTES = 262_144
 """How much of the end of a stream is read to see whether a tool is at work."""
 LIMIT_BYTES = 8_192
 """How much to see whether a limit is repeated."""
-HEAD_BYTES = 1_000_000
+HEAD_BYTES = 262_144
 """How much of the beginning to see whether the model has answered."""
 
 _STREAMS = (OUTPUT_FILE, ERROR_FILE)
