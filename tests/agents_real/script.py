@@ -11,6 +11,7 @@ VERDICT = {
     "summary": "There is no test.",
     "findings": [{"path": "hello.txt", "line": 1, "text": "Say hello to whom?"}],
 }
+REPLY = {"answer": "It waits.", "orders": ["/retry acme/widget#4"]}
 ROUTE = {"complexity": "complex", "agent": "", "why": "Many files."}
 
 

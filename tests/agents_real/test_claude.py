@@ -8,12 +8,19 @@ import pytest
 
 from nightcrew.agents.claude import ClaudeAgent
 from nightcrew.core.failures import FailureKind as K
-from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome, ReviewReport, RouterReport
+from nightcrew.core.model.report import (
+    AssistantReport,
+    AuthorReport,
+    Decision,
+    ReportedOutcome,
+    ReviewReport,
+    RouterReport,
+)
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from tests.agents_real.model_server import ModelServer, Move, Say, Script, Turn, Use, serving
 from tests.agents_real.said import seen_in, turn
-from tests.agents_real.script import DONE, FAILURES, ROUTE, VERDICT, author, silent_author, talker, trespasser
+from tests.agents_real.script import DONE, FAILURES, REPLY, ROUTE, VERDICT, author, silent_author, talker, trespasser
 from tests.agents_real.stage import SESSIONS, Stage, staged
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(240)]
@@ -195,3 +202,23 @@ async def test_a_prompt_of_200_kilobytes_arrives_whole(tmp_path):
         assert len(prompt) > 200_000
         digests = {hashlib.sha256(text.encode()).hexdigest() for text in (prompt, prompt.strip())}
         assert digests & model.digests["run"]
+
+
+async def test_an_assistant_answers_and_may_look_but_change_nothing(tmp_path):
+    def script(turn: Turn) -> Move:
+        moves: list[Move] = [
+            Use("Write", {"file_path": str(stage.tree / "evil.txt"), "content": "x"}),
+            Use("Bash", {"command": f"touch {stage.tree}/evil2.txt"}),
+            Use("Bash", {"command": "git log --oneline"}),
+            Use("StructuredOutput", dict(REPLY)),
+            Say("That is all."),
+        ]
+        return moves[min(turn.answers, 4)]
+
+    stage: Stage
+    async with serving(ask=script) as model, staged(tmp_path) as stage:
+        played = await stage.play(make_agent(), role=Role.ASSISTANT, task="Why?", env=env(model, "ask"))
+        assert played.reading.report == AssistantReport("It waits.", ("/retry acme/widget#4",)), played.output
+        assert await stage.git("status", "--porcelain") == ""
+        denials = json.loads(played.output.stdout.splitlines()[-1])["permission_denials"]
+        assert [denial["tool_name"] for denial in denials] == ["Write", "Bash"]

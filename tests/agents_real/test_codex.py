@@ -7,12 +7,19 @@ import pytest
 
 from nightcrew.agents.codex import CodexAgent
 from nightcrew.core.failures import FailureKind as K
-from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome, ReviewReport, RouterReport
+from nightcrew.core.model.report import (
+    AssistantReport,
+    AuthorReport,
+    Decision,
+    ReportedOutcome,
+    ReviewReport,
+    RouterReport,
+)
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
 from tests.agents_real.model_server import ModelServer, Move, Run, Say, Turn, serving
 from tests.agents_real.said import seen_in, turn
-from tests.agents_real.script import FAILURES, ROUTE, VERDICT, author, silent_author, talker, trespasser
+from tests.agents_real.script import FAILURES, REPLY, ROUTE, VERDICT, author, silent_author, talker, trespasser
 from tests.agents_real.stage import staged
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(240)]
@@ -95,6 +102,17 @@ async def test_a_router_answers(tmp_path):
     async with serving(route=lambda turn: Say(json.dumps(ROUTE))) as model, staged(tmp_path) as stage:
         played = await stage.play(make_agent(model, "route"), role=Role.ROUTER, env=ENV)
         assert isinstance(played.reading.report, RouterReport), played.output
+
+
+async def test_an_assistant_answers_and_writes_nothing(tmp_path):
+    def script(turn: Turn) -> Move:
+        return Say(json.dumps(REPLY)) if turn.answers else Run(f"touch evil {turn.report}")
+
+    async with serving(ask=script) as model, staged(tmp_path) as stage:
+        played = await stage.play(make_agent(model, "ask"), role=Role.ASSISTANT, task="Why?", env=ENV)
+        assert played.reading.report == AssistantReport("It waits.", ("/retry acme/widget#4",)), played.output
+        assert await stage.git("status", "--porcelain") == ""
+        assert played.output.report is None
 
 
 async def test_prose_is_no_verdict(tmp_path):

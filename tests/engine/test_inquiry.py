@@ -343,3 +343,12 @@ async def test_the_part_of_the_service_answers_without_being_asked(tmp_path):
     finally:
         part.cancel()
     assert await here.stage.facade.list_inquiries() == (here.found(name),)
+
+
+async def test_its_session_is_no_stray_for_the_doctor(tmp_path):
+    here = await asked(tmp_path)
+    await here.ask()
+    await here.inquirer.look()
+    found = await here.stage.facade.examine(fix=True)
+    assert not [one for one in found if one.what.startswith("session nc-ask")]
+    assert len(here.sessions()) == 1

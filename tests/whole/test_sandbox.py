@@ -272,3 +272,34 @@ async def test_with_a_sandbox_that_cannot_be_had_nothing_is_started(tmp_path):
             "none: bwrap is not installed"
         }
         assert "agent without a sandbox" in stage.tail(200)
+
+
+async def test_who_answers_a_question_gets_nothing_out_of_its_sandbox_either():
+    """With the project's base before it, which it may read; nothing of what it tries has come to anything outside."""
+    await require_bwrap()
+    async with staged() as stage:
+        trap = Trap(stage)
+        stage.configure(top={"sandbox": "bwrap", "agents": {"owl": intruder(trap)}}, source=str(trap.source))
+        settings, token = stage.home.config.read_bytes(), (stage.home.root / "token").read_bytes()
+        stage.serve()
+        trap.arm()
+        await stage.answering()
+        said = await stage.cli("ask", "What is in the readme?", "--project", PROJECT)
+        # What it reports is an author's shape, and no answer.
+        assert (said.code, said.out) == (1, "")
+        (folder,) = (stage.home.root / "asks").glob("*/assistant-1")
+        lines = [json.loads(line) for line in (folder / "stdout.log").read_text().splitlines()]
+        assert len(lines) == len(ATTEMPTS)
+        for attempt, line in zip(ATTEMPTS, lines, strict=True):
+            assert SECRET not in line["said"], attempt.what
+        # Some of it went well in what is its own and goes with it: no task's repository is there to refuse it.
+        assert not trap.agents_git.exists()
+        assert (stage.home.config.read_bytes(), (stage.home.root / "token").read_bytes()) == (settings, token)
+        assert trap.theirs.read_text() == SECRET
+        assert not (stage.folder / "person" / ".bashrc").exists()
+        assert [words for words in (await stage.left()).values() if "sleep" in words] == []
+        assert await stage.get("/issues?state=all") == []
+        assert stage.git("show", "main:answer.txt") == "unknown"
+        assert stage.git("branch", "--format=%(refname:short)") == "main"
+        assert [json.loads(event["data"])["sandbox"] for event in stage.events("inquiry.started")] == ["bwrap"]
+        assert not list((stage.home.root / "checkouts").glob("*/*"))

@@ -4,8 +4,8 @@ Everything else is found by looking, like at any other time."""
 from nightcrew.core.errors import PortError
 from nightcrew.core.known import Unknown
 from nightcrew.core.model.event import Event
-from nightcrew.engine.effect.inquiry import try_run
 from nightcrew.engine.ports import Ports
+from nightcrew.engine.session import load_claimed
 
 
 async def recover(ports: Ports) -> tuple[str, ...]:
@@ -21,9 +21,7 @@ async def recover(ports: Ports) -> tuple[str, ...]:
     sessions = await ports.runtime.list_sessions()
     if isinstance(sessions, Unknown):
         return (*found, f"which sessions live is not known ({sessions.why})")
-    claimed = {run.session for run in await ports.store.load_runs(open_only=True)}
-    asked = await ports.store.load_inquiries(open_only=True)
-    claimed |= {try_run(inquiry, inquiry.tries[-1]).session for inquiry in asked if inquiry.open_try is not None}
+    claimed = await load_claimed(ports.store)
     for name in sorted(set(sessions.value.by_name) - claimed):
         try:
             await ports.runtime.stop_session(name)

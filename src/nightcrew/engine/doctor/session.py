@@ -9,6 +9,7 @@ from nightcrew.core.model.diagnosis import Diagnosis, Level
 from nightcrew.core.model.run import Probe
 from nightcrew.engine.doctor.ward import Found, Ward
 from nightcrew.engine.journal import Subject
+from nightcrew.engine.session import load_claimed
 
 MEND = "nightcrew doctor --fix"
 
@@ -23,7 +24,7 @@ async def look_at_sessions(ward: Ward) -> AsyncIterator[Found]:
         return
     probes = sessions.value.by_name
     runs = {run.session: run for run in await ports.store.load_runs(open_only=True)}
-    for name in sorted(set(probes) - set(runs)):
+    for name in sorted(set(probes) - await load_claimed(ports.store)):
         words = "belongs to no run that is open"
         yield Found(Diagnosis(f"session {name}", Level.WARNING, words, MEND), partial(_end, ward, name))
     for name, run in sorted(runs.items()):
@@ -34,7 +35,7 @@ async def look_at_sessions(ward: Ward) -> AsyncIterator[Found]:
 
 async def _end(ward: Ward, name: str) -> str:
     ports = ward.means.ports
-    if name in {run.session for run in await ports.store.load_runs(open_only=True)}:
+    if name in await load_claimed(ports.store):
         raise Conflict("a run has it by now")
     await ward.means.journal.effect(
         "session.stop", Subject(), lambda: ports.runtime.stop_session(name), detail=name, mark=name

@@ -154,8 +154,9 @@ async def _answer(means: Means, inquiry: Inquiry, run: Run, report: AssistantRep
         state = InquiryState.ANSWERED
         return replace(stored, state=state, tries=tries, answer=report.answer, orders=report.orders, ended_at=now)
 
-    await means.ports.store.change_inquiry(inquiry.id, change, event=event)
     await _tidy(means, inquiry, run)
+    await means.ports.store.change_inquiry(inquiry.id, change, event=event)
+    means.started_with.pop(run.id, None)
 
 
 async def _close(means: Means, inquiry: Inquiry, run: Run, *, failure: Failure | None, lost: str = "") -> None:
@@ -167,12 +168,13 @@ async def _close(means: Means, inquiry: Inquiry, run: Run, *, failure: Failure |
         ended = replace(stored.tries[-1], ended_at=now, failure=failure, lost=lost)
         return replace(stored, state=InquiryState.ASKED, tries=(*stored.tries[:-1], ended))
 
-    await means.ports.store.change_inquiry(inquiry.id, change, event=event)
     await _tidy(means, inquiry, run)
+    await means.ports.store.change_inquiry(inquiry.id, change, event=event)
+    means.started_with.pop(run.id, None)
 
 
 async def _tidy(means: Means, inquiry: Inquiry, run: Run) -> None:
-    means.started_with.pop(run.id, None)
+    """Before the row: afterwards nobody would look for it."""
     if inquiry.project:
         await means.ports.workspace.remove_checkout(inquiry.project, run.id)
 
