@@ -2,7 +2,9 @@
 pauses, beside all tasks."""
 
 import asyncio
+import os
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import InquiryId, TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.inquiry import AskSettings, Inquiry, InquiryState
+from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Probe, Role
 from nightcrew.core.model.settings import Settings
 from nightcrew.core.policy.answering import GRACE_S, START_WITHIN_S
@@ -352,3 +355,18 @@ async def test_its_session_is_no_stray_for_the_doctor(tmp_path):
     found = await here.stage.facade.examine(fix=True)
     assert not [one for one in found if one.what.startswith("session nc-ask")]
     assert len(here.sessions()) == 1
+
+
+async def test_what_it_used_is_kept_and_its_folder_is_taken_away_after_a_while(tmp_path):
+    here = await asked(tmp_path)
+    used = Usage(input_tokens=900, output_tokens=30, cost_usd=0.01)
+    here.stage.order("ann", replace(answers(), usage=used), role=Role.ASSISTANT)
+    inquiry = await here.settle(await here.ask())
+    assert inquiry.tries[0].usage == used
+    folder = here.stage.home / "asks" / inquiry.id
+    for days, left in ((29, True), (31, False)):
+        then = (here.stage.clock.now() - timedelta(days=days)).timestamp()
+        os.utime(folder, (then, then))
+        await here.stage.facade.prune(dry_run=False)
+        assert folder.is_dir() is left
+    assert await here.stage.facade.get_inquiry(inquiry.id) == inquiry

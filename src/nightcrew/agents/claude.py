@@ -124,7 +124,7 @@ _OWN_SETTINGS = ["--setting-sources", "user", "--strict-mcp-config"]
 class ClaudeAgent:
     """The `claude` CLI in print mode. Options: `allow`, `deny` (permission rules to add), `sandbox` (its own OS
     sandbox: Linux needs bwrap and socat; no network, and `git add -A` does not work in it), `skip_permissions`,
-    `structured` (reviewers and routers answer by its schema tool as well), `max_turns`, `max_budget_usd`,
+    `structured` (all but authors answer by its schema tool as well), `max_turns`, `max_budget_usd`,
     `max_retries`."""
 
     def __init__(self, settings: AgentSettings) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nightcrew.api.body import Body, Moment
+from nightcrew.api.run_body import UsageBody
 
 
 class InquiryRequest(Body):
@@ -24,6 +25,7 @@ class TryBody(Body):
     started_at: Moment | None
     ended_at: Moment | None
     failure: str = Field(description="why it gave no answer")
+    usage: UsageBody
 
 
 class ProposalBody(Body):

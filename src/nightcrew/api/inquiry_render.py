@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nightcrew.api.plain import Json, render_moment
+from nightcrew.api.run_render import render_usage
 from nightcrew.core.chat.proposal import parse_proposals
 from nightcrew.core.model.inquiry import Inquiry, Try
 
@@ -41,4 +42,5 @@ def _try(one: Try) -> Json:
         "started_at": render_moment(one.started_at),
         "ended_at": render_moment(one.ended_at),
         "failure": f"{one.failure.kind.value}: {one.failure.detail}" if one.failure is not None else one.lost,
+        "usage": render_usage(one.usage),
     }

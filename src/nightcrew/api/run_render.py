@@ -58,7 +58,7 @@ def _outcome(outcome: RunOutcome) -> Json:
         "interruption": None
         if outcome.interruption is None
         else {"kind": outcome.interruption.kind.value, "why": outcome.interruption.why},
-        "usage": _usage(outcome.usage),
+        "usage": render_usage(outcome.usage),
         "head_sha": outcome.head_sha,
         "has_commits": outcome.has_commits,
     }
@@ -84,7 +84,7 @@ def _report_summary(report: Report | None) -> str:
     return report.answer if isinstance(report, AssistantReport) else report.why
 
 
-def _usage(usage: Usage) -> Json:
+def render_usage(usage: Usage) -> Json:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,

@@ -35,7 +35,9 @@ class TracingKeys(Section):
 class RetentionKeys(Section):
     """How long what is over is kept; 0: for ever. What is not pushed, merged or saved is never removed."""
 
-    runs: Duration = key("Folders of runs, once their task is done.", _RETENTION.runs_s, ge=0, le=_LONGEST_S)
+    runs: Duration = key(
+        "Folders of runs, once their task is done, and of questions.", _RETENTION.runs_s, ge=0, le=_LONGEST_S
+    )
     events: Duration = key(
         "Events, the oldest first, and lines of the journal of tasks that are done.",
         _RETENTION.events_s,

@@ -7,6 +7,7 @@ from enum import Enum
 
 from nightcrew.core.failures import Failure
 from nightcrew.core.ids import InquiryId, TaskKey
+from nightcrew.core.model.report import Usage
 
 
 class InquiryState(Enum):
@@ -44,6 +45,7 @@ class Try:
     ended_at: datetime | None = None
     failure: Failure | None = None
     lost: str = ""
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from nightcrew.core.errors import ConfigError, Conflict, Denied, Invalid, Missin
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.ids import RunId, TaskKey
 from nightcrew.core.model.inquiry import Inquiry, InquiryState, Try
-from nightcrew.core.model.report import AssistantReport
+from nightcrew.core.model.report import AssistantReport, Usage
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState, Stop
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.eligible import Choice
@@ -28,6 +28,8 @@ from nightcrew.sandbox import checkout_view
 
 FOLDER = "asks"
 """Below the home: a folder for each question, one in it for each try."""
+
+NO_USAGE = Usage()
 
 WritePrompt = Callable[[str, str], Awaitable[str]]
 """The prompt, from the words about the report, and the project whose checkout is there (or empty)."""
@@ -129,9 +131,10 @@ async def collect_try(means: Means, inquiry: Inquiry, *, stop: Stop | None = Non
         before = [try_run(inquiry, one) for one in inquiry.tries[:-1]]
         await settle_cooldowns(means, ended, of_none=before)
     if isinstance(report, AssistantReport) and failure is None:
-        await _answer(means, inquiry, run, report)
+        await _answer(means, inquiry, run, report, usage=reading.usage)
     else:
-        await _close(means, inquiry, run, failure=failure, lost=interruption.why if interruption else "")
+        lost = interruption.why if interruption else ""
+        await _close(means, inquiry, run, failure=failure, lost=lost, usage=reading.usage)
 
 
 async def give_up(means: Means, inquiry: Inquiry, *, kind: str, words: str) -> None:
@@ -145,12 +148,12 @@ async def give_up(means: Means, inquiry: Inquiry, *, kind: str, words: str) -> N
     )
 
 
-async def _answer(means: Means, inquiry: Inquiry, run: Run, report: AssistantReport) -> None:
+async def _answer(means: Means, inquiry: Inquiry, run: Run, report: AssistantReport, *, usage: Usage) -> None:
     now = means.ports.clock.now()
     event = means.event("inquiry.answered", f"{run.agent} answered", task=inquiry.task, inquiry=inquiry.id)
 
     def change(stored: Inquiry) -> Inquiry:
-        tries = (*stored.tries[:-1], replace(stored.tries[-1], ended_at=now))
+        tries = (*stored.tries[:-1], replace(stored.tries[-1], ended_at=now, usage=usage))
         state = InquiryState.ANSWERED
         return replace(stored, state=state, tries=tries, answer=report.answer, orders=report.orders, ended_at=now)
 
@@ -159,13 +162,15 @@ async def _answer(means: Means, inquiry: Inquiry, run: Run, report: AssistantRep
     means.started_with.pop(run.id, None)
 
 
-async def _close(means: Means, inquiry: Inquiry, run: Run, *, failure: Failure | None, lost: str = "") -> None:
+async def _close(
+    means: Means, inquiry: Inquiry, run: Run, *, failure: Failure | None, lost: str = "", usage: Usage = NO_USAGE
+) -> None:
     now = means.ports.clock.now()
     why = f"{run.agent}: {failure.kind.value}, {failure.detail}" if failure else f"{run.agent}: {lost}"
     event = means.event("inquiry.unanswered", one_line(why, 500), task=inquiry.task, inquiry=inquiry.id)
 
     def change(stored: Inquiry) -> Inquiry:
-        ended = replace(stored.tries[-1], ended_at=now, failure=failure, lost=lost)
+        ended = replace(stored.tries[-1], ended_at=now, failure=failure, lost=lost, usage=usage)
         return replace(stored, state=InquiryState.ASKED, tries=(*stored.tries[:-1], ended))
 
     await _tidy(means, inquiry, run)
