@@ -370,3 +370,15 @@ async def test_what_it_used_is_kept_and_its_folder_is_taken_away_after_a_while(t
         await here.stage.facade.prune(dry_run=False)
         assert folder.is_dir() is left
     assert await here.stage.facade.get_inquiry(inquiry.id) == inquiry
+
+
+async def test_a_task_that_the_question_names_is_told_of(tmp_path):
+    here = await asked(tmp_path)
+    key = here.stage.file("Turn it round", body="Turn the sign round.")
+    await here.stage.later()
+    for question in (f"Why did {key} merge?", f"What of #{key.number}, and #99?", f"widget#{key.number}?"):
+        name = await here.ask(question)
+        assert here.found(name).task == key, question
+        assert "Turn the sign round." in (await here.settle(name), here.prompt())[1]
+    for question in ("And 1?", "x#99", f"a/b#{key.number}", f"pre{key}"):
+        assert here.found(await here.ask(question)).task is None, question

@@ -29,6 +29,7 @@ def build(parser: argparse.ArgumentParser) -> None:
 def chat(context: Context, options: argparse.Namespace) -> int:
     """Ends at `/quit` or the end of the input. What goes wrong with one line is said, and ends no conversation that a
     person is in; in a pipe it does not hold up the lines that follow either, but counts for the exit code."""
+    context.client()  # without a service there is nothing to begin
     scope = {**scope_of(context, options), "talk": f"cli:{secrets.token_hex(6)}"}
     is_person = sys.stdin.isatty()
     if is_person:

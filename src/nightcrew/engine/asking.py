@@ -1,9 +1,10 @@
 """Questions of people: written down here, answered by `inquirer`."""
 
+import re
 from dataclasses import replace
 
-from nightcrew.core.errors import Conflict, Invalid, Missing
-from nightcrew.core.ids import InquiryId
+from nightcrew.core.errors import Conflict, Invalid, Missing, NightcrewError
+from nightcrew.core.ids import InquiryId, TaskKey
 from nightcrew.core.model.inquiry import Inquiry
 from nightcrew.core.neutral import one_line
 from nightcrew.core.prompt_inquiry import QUESTION_LIMIT
@@ -13,6 +14,7 @@ from nightcrew.ports.inquiry_service import NewInquiry
 
 MOST_OPEN = 20
 """Questions that may wait and be answered at a time."""
+_TASK = re.compile(r"(?<![\w./#-])(?:[A-Za-z0-9][\w.-]*/)?[\w.-]*#i?[0-9]{1,10}\b")
 
 
 class Asking(Questions):
@@ -25,7 +27,8 @@ class Asking(Questions):
             raise Invalid("a question needs a text")
         if len(question) > QUESTION_LIMIT:
             raise Invalid(f"the question has more than {QUESTION_LIMIT} characters")
-        project = self._reader.spell(new.task.project if new.task is not None else new.project)
+        task = new.task or await self._mentioned(question, new.project)
+        project = self._reader.spell(task.project if task is not None else new.project)
         if project and project not in settings.projects:
             raise Missing(f"{project} is not a configured project")
         if new.task is not None and await ports.store.find_task(new.task) is None:
@@ -40,17 +43,29 @@ class Asking(Questions):
         inquiry = Inquiry(
             id=name,
             talk=new.talk or name,
-            question=question,
+            question=ports.mask(question),
             asked_at=ports.clock.now(),
             project=project,
-            task=new.task,
+            task=task,
             agent=new.agent,
             origin=new.origin,
         )
-        event = self._means.event("inquiry.asked", one_line(question, 200), task=new.task, inquiry=name)
+        event = self._means.event("inquiry.asked", one_line(question, 200), task=task, inquiry=name)
         await ports.store.record_inquiry(inquiry, event=event)
         self._means.bus.ring()
         return inquiry
+
+    async def _mentioned(self, question: str, project: str) -> TaskKey | None:
+        """The first task that the question names, as `owner/repo#42`, `repo#42` or `#42`; of the project, if one is
+        named beside it."""
+        for name in _TASK.findall(question)[:10]:
+            try:
+                key = await self._reader.resolve_task(name)
+            except NightcrewError:
+                continue  # no task of that name, or several: it is talk
+            if not project or key.project == self._reader.spell(project):
+                return key
+        return None
 
     async def get_inquiry(self, inquiry: InquiryId) -> Inquiry:
         found = await self._means.ports.store.find_inquiry(inquiry)

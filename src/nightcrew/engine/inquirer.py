@@ -99,8 +99,8 @@ class Inquirer:
         settings = means.settings.ask
         running = await means.ports.store.load_inquiries(open_only=True)
         taken = sum(one.state is InquiryState.RUNNING for one in running)
-        has_room, pool = taken < settings.max_runs, await self._pool(means, inquiry)
-        step: Step = next_step(inquiry, sight=sight, pool=pool, has_room=has_room)
+        pool = None if inquiry.open_try is not None else await self._pool(means, inquiry)
+        step: Step = next_step(inquiry, sight=sight, pool=pool, has_room=taken < settings.max_runs)
         match step:
             case Begin(choice=choice):
                 begun = await begin_try(means, inquiry, choice, deadline_s=settings.timeout_s)

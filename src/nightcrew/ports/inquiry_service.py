@@ -10,7 +10,8 @@ from nightcrew.ports.answer import Answer
 
 @dataclass(frozen=True, slots=True)
 class NewInquiry:
-    """What a person asks. `project` and `task` say what it is about, `agent` who is to answer, `talk` names the
+    """What a person asks. `project` and `task` say what it is about (a task that the question names, as `repo#42`, is
+    taken where none is given), `agent` who is to answer, `talk` names the
     conversation whose earlier turns belong to it; all may be empty."""
 
     question: str

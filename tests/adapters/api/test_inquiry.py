@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from nightcrew.cli.order import find_command
+from nightcrew.config.home import Home
 from nightcrew.core.chat.order import Order, parse_order
 from nightcrew.core.lifecycle import Status
 from tests.adapters.api.serving import asked
-from tests.adapters.cli.command import ARGV, environment, shell
+from tests.adapters.cli.command import ARGV, Shell, environment, shell
 from tests.fakes.service import PROJECT, FakeService, a_task
 from tests.waiting import eventually
 
@@ -70,6 +71,14 @@ async def test_a_person_asks_and_reads_what_is_proposed(tmp_path):
     ]
     assert told["state"] == "answered"
     assert [task.status for task in service.tasks.values()] == [Status.NEW]
+
+
+async def test_without_a_service_nobody_answers(tmp_path):
+    home = Home(tmp_path / "home")
+    home.ensure()
+    person = Shell(home.root)
+    for words in (["ask", "Why?"], ["chat"]):
+        assert "not running" in await person.refused(*words, code=3)
 
 
 async def test_what_could_not_be_answered_is_said(tmp_path):
