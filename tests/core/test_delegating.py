@@ -46,6 +46,7 @@ from nightcrew.core.policy.delegating import (
     why_waits,
 )
 from nightcrew.core.policy.retrying import out_of_attempts
+from nightcrew.core.prompt_part import render_parts
 from nightcrew.core.step.asked import answer_command
 from nightcrew.core.sub_task import parse_depth, render_body, render_end, render_mark, render_title
 from tests.core.build import (
@@ -377,6 +378,32 @@ def test_who_may_propose():
     child = an_issue(body=f"{render_mark(1, RUN, 0)}\nx")
     assert room_for(rules, task, child) == 0
     assert room_for(replace(rules, max_depth=2), task, child) == 5
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"delegated": handed(_S.REFUSED)}, "were refused"),
+        ({"pull": 7}, "looked after"),
+        ({"delegated": Delegated(_S.ENDED, RunId("author-0"), parts(8, 9, 10, 11, 12))}, "max_children"),
+    ],
+)
+def test_why_none_is_taken_is_said(fields, why):
+    world, view = a_case(a_proposal(attempt=2), task=a_task(Status.IN_PROGRESS, **fields))
+    weighed = taken(world, view)
+    assert weighed.kept == ()
+    assert why in weighed.cut[0]
+
+
+def test_an_author_is_told_what_became_of_them_and_that_they_were_refused():
+    def section(title: str, text: str) -> str:
+        return f"{title}: {text}"
+
+    assert render_parts((), is_refused=False, room=100, section=section) == []
+    refused, words, ends = render_parts(("- #8 One: open",), is_refused=True, room=100, section=section)
+    assert "refused them" in refused
+    assert "report done" in words
+    assert ends == "What became of the sub-tasks: - #8 One: open"
 
 
 def test_a_depth_is_read_from_the_mark_alone():

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import Sha, TaskKey
+from nightcrew.core.model.delegation import Delegation
 from nightcrew.core.model.report import Finding, ReportedOutcome
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Probe, Role
@@ -20,9 +21,12 @@ from tests.engine.part import FakeAgent, approves, done, fails, routes, says, wa
 from tests.simulation.engine.outside import World
 from tests.simulation.engine.scene import Scene
 
-AUTHOR_ENDS = ("done", "done", "done", "done", "nothing", "declined", "asks", "crash", "vanish", "hang", "limited")
+AUTHOR_ENDS = (
+    "done", "done", "done", "hands over", "hands over", "nothing", "declined", "asks", "crash", "vanish", "hang", "limited",
+)  # fmt: skip
 REVIEW_ENDS = ("approve", "approve", "approve", "changes", "changes", "crash", "vanish", "hang", "limited")
 ROUTER_ENDS = ("route", "route", "crash", "hang")
+PARTS = (Delegation("One part", "Do it."), Delegation("Another part", "Do it too.", needs=(0,)))
 GOOD = {Role.AUTHOR: ("done",), Role.REVIEWER: ("approve",), Role.ROUTER: ("route",)}
 
 
@@ -59,6 +63,8 @@ class TalkingAgent(FakeAgent):
         match said.get("end"):
             case "done" | "nothing":
                 return done()
+            case "hands over":
+                return done(delegations=PARTS)
             case "declined":
                 return says(ReportedOutcome.DECLINED, why="it is not worth it")
             case "asks":

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from nightcrew.core.model.delegation import DelegationMode, DelegationSettings
 from nightcrew.core.model.forge import ForgeSettings
 from nightcrew.core.model.issue import Permission
 from nightcrew.core.model.landing import LandingState
@@ -87,8 +88,9 @@ def make_settings(chance: random.Random) -> Settings:
     if chance.random() < 0.35:
         method = chance.choice((MergeMethod.MERGE, MergeMethod.SQUASH))
         merge = MergeSettings(strategy=MergeStrategy.QUEUE, method=method, batch=chance.choice((1, 2, 4)))
+    delegation = DelegationSettings(DelegationMode.AUTO if chance.random() < 0.7 else DelegationMode.ASK)
     return Settings(
-        projects={slug: ProjectSettings(slug, merge=merge) for slug in slugs},
+        projects={slug: ProjectSettings(slug, merge=merge, delegation=delegation) for slug in slugs},
         agents={name: AgentSettings(name, "fake") for name in agents},
         forges={DEFAULT_FORGE: ForgeSettings(DEFAULT_FORGE)},
         router=router,

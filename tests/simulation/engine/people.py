@@ -18,7 +18,7 @@ MOST_OPEN = 6
 ON_ISSUES = ("label", "label", "unlabel", "two labels", "comment", "stranger", "close", "reopen", "hold", "forget")
 ON_PULLS = ("close pull", "merge", "push", "delete branch", "object", "hold", "draft", "reopen pull")
 COMMANDS = ("retry", "unblock", "block", "stop", "approve", "close", "pause", "resume", "wake")
-WORDS = ("left", "left", "/retry", "/block", "/unblock", "/stop", "/close", "/agent bob")
+WORDS = ("left", "left", "/retry", "/block", "/unblock", "/stop", "/close", "/agent bob", "/start", "/delegate accept")
 TIMELY = {
     "session.start": ("merge", "push", "close pull", "close", "label", "delete branch", "retry", "stop"),
     "session.end": ("push", "merge", "close pull", "label"),

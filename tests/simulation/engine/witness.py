@@ -1,5 +1,6 @@
 """What must hold at the moment of each effect, judged by the truth of the fakes and never by what the service says."""
 
+import re
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -31,6 +32,8 @@ JOURNALLED = {
     "remove_label": "label.remove",
     "create_comment": "comment.create",
     "update_comment": "comment.edit",
+    "create_issue": "issue.create",
+    "add_child": "issue.link",
     "create_pull": "pull.create",
     "merge_pull": "pull.merge",
     "post_review": "review.post",
@@ -47,6 +50,7 @@ JOURNALLED_TOO = {"push": {"branch.update"}, "move_branch": {"queue.push", "queu
 """Kinds of effects that are made by the same call of a port."""
 TREE_MOVERS = ("ensure_workspace", "remove_workspace", "collect")
 
+_PARENT = re.compile(r"^A sub-task of #(\d+),", re.MULTILINE)
 _OTHER_COMMENTS = (is_landed, is_offer, is_reaction, is_reply)
 """Comments of ours that are written once each, beside the one that is kept up to date."""
 
@@ -63,6 +67,7 @@ class Effects:
         """How many times the service was started."""
         self.on_intent: Callable[[str, TaskKey], None] = lambda _kind, _key: None
         self._refused_at: dict[str, tuple[float, int]] = {}
+        self._parts: dict[TaskKey, list[int]] = {}
         self._answers: dict[tuple[object, ...], object] = {}
         self._cooled_at: dict[tuple[str, str | None], float] = {}
 
@@ -116,6 +121,8 @@ class Effects:
 
     def _on_record_run(self, args: tuple[Any, ...], _named: dict[str, Any]) -> None:
         run, now = args[0], self._scene.clock.now()
+        if run.role is Role.AUTHOR:
+            self._no_part_open(run.task)
         cooled = cooled_until(self._world.store.cooldowns.values(), agent=run.agent, model=run.model, now=now)
         if cooled is not None:
             since = self._scene.loop.time() - self._cooled_at.get((cooled.agent, cooled.model), -1e9)
@@ -225,6 +232,30 @@ class Effects:
             )
 
         return look
+
+    def _on_create_issue(self, args: tuple[Any, ...], named: dict[str, Any]) -> Look:
+        """A sub-task is known by the first line of its text, and its parent by the second."""
+        (slug,), mark = args, named["body"].partition("\n")[0]
+        parent = _PARENT.search(named["body"])
+
+        def look(answer: Any) -> None:
+            threads = self._world.forge.projects[slug].threads.values()
+            same = [thread.issue.number for thread in threads if thread.issue.body.startswith(mark)]
+            self._scene.demand(len(same) == 1, "one issue a sub-task", f"{mark} stands in {same}")
+            self._scene.count("sub-tasks")
+            if parent is not None:
+                self._parts.setdefault(TaskKey(slug, int(parent[1])), []).append(same[0])
+
+        return look
+
+    def _no_part_open(self, key: TaskKey) -> None:
+        """An author of a task that handed parts over does not start before they have ended, or a person says so."""
+        forge, task = self._world.forge, self._world.store.tasks[key]
+        for number in self._parts.get(key, ()):
+            is_open = forge.thread(key.project, number).issue.is_open
+            is_news = forge.untouched_s(key.project, number) < LATE_S
+            ended = not is_open or is_news or task.waived
+            self._scene.demand(ended, "sub-tasks end first", f"{key} starts while #{number} is open")
 
     def _on_create_pull(self, args: tuple[Any, ...], _named: dict[str, Any]) -> Look:
         slug, new = args
