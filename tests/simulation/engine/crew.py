@@ -22,7 +22,8 @@ from tests.simulation.engine.outside import World
 from tests.simulation.engine.scene import Scene
 
 AUTHOR_ENDS = (
-    "done", "done", "done", "hands over", "hands over", "nothing", "declined", "asks", "crash", "vanish", "hang", "limited",
+    "done", "done", "done", "hands over", "hands over",
+    "nothing", "declined", "asks", "crash", "vanish", "hang", "limited",
 )  # fmt: skip
 REVIEW_ENDS = ("approve", "approve", "approve", "changes", "changes", "crash", "vanish", "hang", "limited")
 ROUTER_ENDS = ("route", "route", "crash", "hang")
