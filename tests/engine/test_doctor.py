@@ -44,8 +44,8 @@ async def finished(stage: Stage) -> TaskKey:
 
 async def under_way(stage: Stage) -> TaskKey:
     """A task with an author at work."""
-    key = stage.file()
-    await stage.until(lambda: stage.runtime.started)
+    key, before = stage.file(), len(stage.runtime.started)
+    await stage.until(lambda: len(stage.runtime.started) > before)
     return key
 
 
@@ -61,10 +61,8 @@ async def test_a_service_at_work_is_well(tmp_path):
     found = await looked(stage)
     assert wrong(found) == []
     assert {one.words for one in found.values()} == {ALL}
-    assert list(found) == [
-        "sessions",
-        *(f"{what} of {PROJECT}" for what in ("labels", "tasks", "worktrees", "branches")),
-    ]
+    of_project = [f"{what} of {PROJECT}" for what in ("labels", "tasks", "worktrees", "branches")]
+    assert list(found) == ["sessions", *of_project, "other worktrees"]
 
 
 async def test_a_session_of_no_run_is_ended_and_those_of_runs_are_not(tmp_path):
@@ -278,3 +276,20 @@ async def test_a_list_that_lags_behind_makes_no_finding(tmp_path):
 
     stage.forge.instead["list_open_issues"] = lag
     assert f"task {key}" not in await looked(stage, fix=True)
+
+
+async def test_worktrees_of_a_project_that_is_not_configured_any_more(tmp_path):
+    stage = Stage(tmp_path.resolve())
+    over, going_on = await finished(stage), await under_way(stage)
+    await leave_workspace(stage, over, stage.runs(over)[0].id)
+    (stage.home / "worktrees" / "gone__gone" / "gone-1").mkdir(parents=True)
+    (stage.home / "worktrees" / "empty").mkdir()
+    means = replace(stage.means, settings=replace(stage.settings, projects={}))
+    found = {one.what: one for one in await examine(Ward(means), fix=True)}
+    path = stage.workspace.path
+    assert found[f"worktree {path(PROJECT, over.number)}"].level is Level.MENDED
+    kept = found[f"worktree {path(PROJECT, going_on.number)}"]
+    assert (kept.level, kept.done) == (Level.WARNING, "")
+    assert kept.hint.endswith(f"nightcrew project add {PROJECT}")
+    assert [what for what in found if what.startswith("worktrees ")] == [f"worktrees {stage.home}/worktrees/gone__gone"]
+    assert (stage.home / "worktrees" / "gone__gone" / "gone-1").is_dir()

@@ -35,7 +35,8 @@ def put_agents(stage: Stage, *names: str) -> None:
     folder = stage.folder / "clis"
     folder.mkdir()
     for name in names:
-        (folder / name).write_text("#!/bin/sh\necho 1.0.0\n", encoding="utf-8")
+        says = 'case "$*" in "login status") echo "Not logged in" >&2; exit 1;; *) echo 1.0.0;; esac'
+        (folder / name).write_text(f"#!/bin/sh\n{says}\n", encoding="utf-8")
         (folder / name).chmod(0o755)
 
 
@@ -63,6 +64,8 @@ async def test_a_checkout_with_ci_needs_no_word_but_where_the_forge_is():
         assert f"{PROJECT}: octo may push; the default branch is main." in lines
         assert "CI: GitHub Actions (1 workflow)." in lines
         assert "Agents: claude, codex." in lines
+        assert "Note: codex: its CLI says that it is not logged in; log in with: codex login." in lines
+        assert "claude" not in "".join(line for line in lines if line.startswith("Note")), "not known is not no"
         assert lines[-2] == f"Next:  nightcrew --home {home} serve"
         assert await labels(stage) == LABELS
         written = (home / "config.yml").read_text(encoding="utf-8")

@@ -22,9 +22,11 @@ from nightcrew.core.model.merge import MergeMode
 from nightcrew.engine.effect.filing import INTAKE_LABEL
 from nightcrew.engine.effect.label import LABELS
 from nightcrew.forges.local.label import add_labels
+from nightcrew.service.adapter import load_agents
 from nightcrew.service.checkout import CheckoutFacts, read_checkout
 from nightcrew.service.ci import CiFacts, find_ci
 from nightcrew.service.compose import home_of
+from nightcrew.service.doctor.agent import list_logged_out
 from nightcrew.service.init_ci import ask_check, describe_ci
 from nightcrew.service.init_forge import AppAnswer, Identity, ask_app, check_app, check_forge, keep_key
 from nightcrew.service.load import load
@@ -217,7 +219,8 @@ def found_agents() -> tuple[str, ...]:
 
 
 def _tell(home: Home, plan: InitPlan, ci: CiFacts | None, *, mode: MergeMode, as_json: bool) -> None:
-    agents = tuple(load(home).apply().agents)
+    settings = load(home).apply()
+    agents = tuple(settings.agents)
     if as_json:
         answer = {
             "home": str(home.root),
@@ -240,6 +243,8 @@ def _tell(home: Home, plan: InitPlan, ci: CiFacts | None, *, mode: MergeMode, as
         )
     else:
         lines.append(f"Agents: {', '.join(agents)}.")
+    logged_out = asyncio.run(list_logged_out(home, settings, load_agents(settings)))
+    lines += [f"Note: {words}." for words in logged_out]
     option = "" if home == home_default() else f" --home {shlex.quote(str(home.root))}"
     lines.append(f"Next:  nightcrew{option} {'serve' if agents else 'doctor'}")
     if agents:

@@ -8,6 +8,7 @@ from nightcrew.forges.local.forge import LocalForge
 from nightcrew.forges.local.serving import serve
 from nightcrew.service.clock import SystemClock
 from nightcrew.service.doctor import run_doctor
+from tests.adapters.service.test_init_app import town
 
 PROJECT = "crew/sample"
 
@@ -47,3 +48,22 @@ async def test_each_token_is_looked_at(tmp_path, capsys):
             serving.cancel()
     finally:
         local.close()
+
+
+async def test_an_app_that_was_not_granted_enough_is_told_what(tmp_path, capsys):
+    async with town(tmp_path) as place:
+        place.install()
+        assert await place.init() == 0
+
+        async def look() -> dict[str, str]:
+            capsys.readouterr()
+            await asyncio.to_thread(run_doctor, place.home, as_json=True)
+            found = json.loads(capsys.readouterr().out)["findings"]
+            return {one["words"]: one["level"] for one in found if one["what"] == PROJECT}
+
+        assert set((await look()).values()) <= {"ok", "warning"}
+        fewer = {"contents": "write", "metadata": "read", "issues": "write", "checks": "read"}
+        place.local.store.update("installation", place.installation, permissions=json.dumps(fewer))
+        found = await look()
+        assert found["the App was not granted pull_requests=write"] == "error"
+        assert "the App was not granted checks=read" not in found

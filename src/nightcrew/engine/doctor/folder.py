@@ -1,8 +1,10 @@
 """Worktrees and checkouts that are over: of tasks that are done, of runs that have ended, of nobody."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 
-from nightcrew.core.errors import Conflict
+from nightcrew.core.errors import Conflict, Unavailable
 from nightcrew.core.ids import RunId, TaskKey, render_number
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.diagnosis import Diagnosis, Level
@@ -23,6 +25,38 @@ async def look_at_folders(ward: Ward, slug: str) -> AsyncIterator[Found]:
         found = await _checkout(ward, slug, folder) if folder.checkout else _workspace(ward, slug, folder, tasks)
         if found is not None:
             yield found
+
+
+async def look_at_others(ward: Ward) -> AsyncIterator[Found]:
+    """Those of projects that are not configured any more, and folders of no project that is known."""
+    ports = ward.means.ports
+    folders = await asyncio.to_thread(_list_project_folders, ports.home / "worktrees")
+    tasks = await ports.store.load_tasks(include_done=True)
+    configured = ward.means.settings.projects
+    for slug in sorted({task.key.project for task in tasks} - set(configured)):
+        async for found in look_at_folders(ward, slug):
+            yield found
+        open_ones = {task.key.number for task in tasks if task.key.project == slug and task.status is not Status.DONE}
+        for folder in ports.workspace.list_folders(slug):
+            if folder.number in open_ones:
+                words = f"is of {TaskKey(slug, folder.number)}, and {slug} is not configured any more"
+                hint = f"it is kept; to go on there: nightcrew project add {slug}"
+                yield Found(Diagnosis(f"worktree {folder.path}", Level.WARNING, words, hint))
+    known = {ports.workspace.path(slug, 1).parent for slug in (*configured, *(task.key.project for task in tasks))}
+    for path in folders:
+        if path not in known:
+            words = "belongs to no project that is known here"
+            yield Found(Diagnosis(f"worktrees {path}", Level.WARNING, words, "look what is in it, and move it away"))
+
+
+def _list_project_folders(top: Path) -> list[Path]:
+    """Those that hold anything."""
+    try:
+        return sorted(path for path in top.iterdir() if path.is_dir() and any(path.iterdir()))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise Unavailable(f"{error.filename or top} cannot be read: {error.strerror}") from error
 
 
 def _workspace(ward: Ward, slug: str, folder: WorkFolder, tasks: Mapping[int, Task]) -> Found | None:

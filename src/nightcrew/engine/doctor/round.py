@@ -8,7 +8,7 @@ from nightcrew.core.errors import PortError
 from nightcrew.core.model.diagnosis import Diagnosis, Level
 from nightcrew.core.neutral import one_line
 from nightcrew.engine.doctor.branch import look_at_branches
-from nightcrew.engine.doctor.folder import look_at_folders
+from nightcrew.engine.doctor.folder import look_at_folders, look_at_others
 from nightcrew.engine.doctor.label import look_at_labels
 from nightcrew.engine.doctor.session import look_at_sessions
 from nightcrew.engine.doctor.task import look_at_tasks
@@ -34,7 +34,8 @@ async def examine(ward: Ward, *, fix: bool) -> tuple[Diagnosis, ...]:
 
     async with asyncio.TaskGroup() as group:
         looks = [group.create_task(one(slug)) for slug in projects]
-    return (*found, *(diagnosis for look in looks for diagnosis in look.result()))
+    left = await _look("other worktrees", lambda: look_at_others(ward), fix=fix)
+    return (*found, *(diagnosis for look in looks for diagnosis in look.result()), *left)
 
 
 async def _examine_project(ward: Ward, slug: str, *, fix: bool) -> Sequence[Diagnosis]:

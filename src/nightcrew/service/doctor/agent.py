@@ -20,6 +20,7 @@ from nightcrew.service.doctor.program import VERSION_TIMEOUT_S, parse_version
 from nightcrew.service.sandbox import Sandboxes, find_bounds
 
 LOGIN_TIMEOUT_S = 20.0
+LOGIN = "login of "
 
 
 async def look_at_agents(home: Home, settings: Settings, agents: Mapping[str, Agent]) -> AsyncIterator[Found]:
@@ -31,6 +32,20 @@ async def look_at_agents(home: Home, settings: Settings, agents: Mapping[str, Ag
     for look in looks:
         for diagnosis in look.result():
             yield Found(diagnosis)
+
+
+async def list_logged_out(home: Home, settings: Settings, agents: Mapping[str, Agent]) -> tuple[str, ...]:
+    """Words about those whose CLIs say that nobody is logged in. What is not known is not told."""
+    async with asyncio.TaskGroup() as group:
+        looks = {
+            name: group.create_task(_look(home, settings.agents[name], agent)) for name, agent in sorted(agents.items())
+        }
+    return tuple(
+        f"{name}: {diagnosis.words}; {diagnosis.hint}"
+        for name, look in looks.items()
+        for diagnosis in look.result()
+        if diagnosis.what.startswith(LOGIN) and diagnosis.level is Level.ERROR
+    )
 
 
 async def _look(home: Home, keys: AgentSettings, agent: Agent) -> list[Diagnosis]:
@@ -53,7 +68,7 @@ async def _look(home: Home, keys: AgentSettings, agent: Agent) -> list[Diagnosis
 async def _look_at_login(home: Home, keys: AgentSettings, agent: ShowsLogin, *, version: str) -> Diagnosis:
     """Asked with the variables that a run has, in no sandbox. A CLI that knows nothing of a key that its settings bring
     along is not believed."""
-    what, sign = f"login of {keys.name}", agent.login_sign()
+    what, sign = f"{LOGIN}{keys.name}", agent.login_sign()
     environ, hint = load_environment(), f"log in with: {agent.login_command()}"
     try:
         own = {
