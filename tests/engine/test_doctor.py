@@ -17,6 +17,7 @@ from nightcrew.ports.runtime import SessionSpec
 from nightcrew.ports.workspace import WorkspaceSpec
 from tests.engine.part import DEFAULT_FORGE, PROJECT
 from tests.engine.stage import Stage
+from tests.engine.test_inquiry import asked
 
 ALL = "nothing is wrong"
 
@@ -293,3 +294,14 @@ async def test_worktrees_of_a_project_that_is_not_configured_any_more(tmp_path):
     assert kept.hint.endswith(f"nightcrew project add {PROJECT}")
     assert [what for what in found if what.startswith("worktrees ")] == [f"worktrees {stage.home}/worktrees/gone__gone"]
     assert (stage.home / "worktrees" / "gone__gone" / "gone-1").is_dir()
+
+
+async def test_the_session_that_a_question_is_answered_in_goes_on(tmp_path):
+    here = await asked(tmp_path.resolve())
+    await here.ask(project=PROJECT)
+    await here.inquirer.look()
+    (session,) = here.sessions()
+    found = await looked(here.stage, fix=True)
+    assert f"session {session}" not in found
+    assert here.sessions() == [session]
+    assert [what for what in found if what.startswith("checkout ")] == []
