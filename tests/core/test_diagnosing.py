@@ -59,6 +59,7 @@ def test_a_move_that_was_cut_short_is_finished_and_never_taken_for_a_persons_han
     moving = a_task(Status.IN_PROGRESS, moving_to=Status.IN_PROGRESS, moving_over=(Status.ROUTED,))
     assert isinstance(the_misfit(moving, "status:routed").action, SettleLabels)
     assert isinstance(the_misfit(moving, "status:blocked").action, AcceptPerson)
+    assert misfits(moving, "status:in_progress") == (), "its labels are right, and it is only kept open for a while"
 
 
 def test_an_issue_that_is_closed_or_gone_ends_the_task():

@@ -36,7 +36,9 @@ def _misfit_of_issue(task: Task, issue: Observed[Issue | None]) -> Misfit | None
     """By the very rule that the loop follows: the label is the truth, and a person who sets one wins."""
     if isinstance(issue, Unknown):
         return None
-    stage = follow_hand(TaskView(task, issue, reopened_by_writer=Unknown("it was not looked for")), issue.value)
+    # A move that is kept open although its labels are right by now is none of a person's business.
+    view = TaskView(task, issue, reopened_by_writer=Unknown("it was not looked for"), labels_may_change=True)
+    stage = follow_hand(view, issue.value)
     if stage is None:
         return None
     said = describe_labels(issue.value)
