@@ -180,6 +180,7 @@ async def leave_workspace(stage: Stage, key: TaskKey, lease: str) -> None:
     await stage.workspace.ensure_workspace(spec)
 
 
+@pytest.mark.case("C236")
 async def test_the_worktree_of_a_finished_task_goes_and_its_work_is_kept(tmp_path):
     stage = Stage(tmp_path.resolve())
     key = await finished(stage)

@@ -108,29 +108,35 @@ async def _look(home: Home, environ: Mapping[str, str], said: Said, *, fix: bool
     least = (settings or Settings()).upkeep.least_free_mb * 1_000_000
     await tour.take([look_at_disk(home, least_bytes=least)])
     await tour.take(look_at_modes(home, list_secret_files(home, settings) if settings is not None else ()))
-    if settings is None or agents is None:
-        return tour.findings
-    await tour.take([*look_at_config(home, settings, agents), look_at_signer(settings)])
-    if said.examined is None and not said.trouble:  # a service tells of them itself, among its problems
-        await tour.take(await look_at_skills(home, settings))
-    await tour.take(look_at_agents(home, settings, agents))
-    await tour.take(look_at_clock(settings, SystemClock()))
-    await tour.take(look_at_access(home, settings))
+    if settings is not None and agents is not None:
+        await tour.take([*look_at_config(home, settings, agents), look_at_signer(settings)])
+        if said.examined is None and not said.trouble:  # a service tells of them itself, among its problems
+            await tour.take(await look_at_skills(home, settings))
+        await tour.take(look_at_agents(home, settings, agents))
+        await tour.take(look_at_clock(settings, SystemClock()))
+        await tour.take(look_at_access(home, settings))
     await tour.take(await _examine(home, settings, said, fix=fix))
+    await tour.take(_of_service(said))
+    if settings is not None and agents is not None:
+        # The last, since the service is started again where its file is written anew.
+        await tour.take(look_at_background(home, settings, environ, programs=_programs(agents)))
+    return tour.findings
+
+
+def _of_service(said: Said) -> list[Diagnosis]:
+    """What a running service says of itself."""
+    found = [Diagnosis("service", Level.WARNING, one_line(words, 500)) for words in said.problems]
     if said.webhook is not None:
         level, words = said.webhook
-        await tour.take([Diagnosis("webhooks", Level(level), words)])
-    await tour.take(Diagnosis("service", Level.WARNING, one_line(words, 500)) for words in said.problems)
-    # The last, since the service is started again where its file is written anew.
-    await tour.take(look_at_background(home, settings, environ, programs=_programs(agents)))
-    return tour.findings
+        found.insert(0, Diagnosis("webhooks", Level(level), words))
+    return found
 
 
 def _programs(agents: Mapping[str, Agent]) -> list[str]:
     return [*TOOLS, *(agent.program for agent in agents.values())]
 
 
-async def _examine(home: Home, settings: Settings, said: Said, *, fix: bool) -> Sequence[Diagnosis]:
+async def _examine(home: Home, settings: Settings | None, said: Said, *, fix: bool) -> Sequence[Diagnosis]:
     """The engine's own things. A running service has looked at them itself, and is the only one who changes them."""
     if said.trouble:
         hint = "it may be older than this program: nightcrew service restart"
@@ -139,7 +145,7 @@ async def _examine(home: Home, settings: Settings, said: Said, *, fix: bool) -> 
         return [
             Diagnosis(one["what"], Level(one["level"]), one["words"], one["hint"], one["done"]) for one in said.examined
         ]
-    if not home.root.is_dir():
+    if settings is None or not home.root.is_dir():
         return []
     try:
         async with open_ward(home, settings, fix=fix) as ward:
