@@ -31,7 +31,7 @@ async def finish_one(stage: Stage) -> str:
     stage.play("Find the answer", [attempt({"answer.txt": "42\n"})], [APPROVE])
     number = await stage.file_issue("Find the answer")
     stage.start()
-    await stage.until(number, "done")
+    await stage.until(number, "done", within_s=120)
     (pull,) = await stage.pulls()
     return str((await stage.get(f"/pulls/{pull['number']}"))["head"]["sha"])
 
