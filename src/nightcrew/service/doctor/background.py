@@ -47,7 +47,7 @@ async def look_at_background(
         yield Found(Diagnosis("background PATH", Level.ERROR, words, ANEW), mend)
     else:
         yield Found(Diagnosis("background PATH", Level.OK, f"what is needed is on that of {keeper.file}"))
-    for words in await find_unseen(home, settings, replace(plan, path=path)):
+    for words in await find_unseen(home, settings, replace(plan, path=path), environ=environ):
         where, _, what = words.partition(": ")
         yield Found(Diagnosis(where, Level.WARNING, what))
 
