@@ -41,7 +41,8 @@ async def live(stage: Stage, key, *, ticks: int = 90) -> None:
         if judged:
             stage.observer.expire()
         if not (decision.actions or played or judged):
-            if key in stage.store.tasks and stage.task(key).status is Status.DONE:
+            task = stage.store.tasks.get(key)
+            if task is not None and task.status is Status.DONE and task.moving_to is None:
                 return
             stage.clock.advance(20)
     raise AssertionError(f"it is {stage.task(key).status} still: {stage.loop.state.decision.waits.get(key)}")
