@@ -48,8 +48,7 @@ async def look_at_background(
     else:
         yield Found(Diagnosis("background PATH", Level.OK, f"what is needed is on that of {keeper.file}"))
     for words in await find_unseen(home, settings, replace(plan, path=path), environ=environ):
-        where, _, what = words.partition(": ")
-        yield Found(Diagnosis(where, Level.WARNING, what))
+        yield Found(Diagnosis("background variables", Level.WARNING, words))
 
 
 def _finds(program: str, path: str) -> bool:

@@ -105,5 +105,13 @@ async def test_a_file_of_other_hands_gives_no_path(person, system):
     assert (await look(person, system))["background"].diagnosis.level is Level.UNKNOWN
 
 
+@both
+async def test_what_only_the_terminal_has_is_told_whole(person, system):
+    await install(await person.keeper(system), person.home, dry_run=False)
+    found = (await look(person, system, HTTPS_PROXY="http://127.0.0.1:9"))["background variables"].diagnosis
+    assert found.level is Level.WARNING
+    assert found.words.startswith("HTTPS_PROXY is set in this terminal, and not for the service")
+
+
 async def test_other_systems_are_unknown(person):
     assert (await look(person, "Plan9"))["background"].diagnosis.level is Level.UNKNOWN
