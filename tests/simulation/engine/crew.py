@@ -25,6 +25,8 @@ AUTHOR_ENDS = (
     "done", "done", "done", "hands over", "hands over",
     "nothing", "declined", "asks", "crash", "vanish", "hang", "limited",
 )  # fmt: skip
+REPORTLESS_ENDS = ("crash", "vanish", "hang", "limited")
+"""After every other end there is a report, by an agent that has read its prompt."""
 REVIEW_ENDS = ("approve", "approve", "approve", "changes", "changes", "crash", "vanish", "hang", "limited")
 ROUTER_ENDS = ("route", "route", "crash", "hang")
 PARTS = (Delegation("One part", "Do it."), Delegation("Another part", "Do it too.", needs=(0,)))

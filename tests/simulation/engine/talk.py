@@ -7,14 +7,12 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.saying import SayingState
 from nightcrew.ports.service import Word
-from tests.simulation.engine.crew import Crew, Shift
+from tests.simulation.engine.crew import REPORTLESS_ENDS, Crew, Shift
 from tests.simulation.engine.machine import Machine
 from tests.simulation.engine.outside import World
 from tests.simulation.engine.scene import Scene
 
 _NAME = re.compile(r"^## A message from .*, message (\S+)\)$", re.MULTILINE)
-REPORTS = ("done", "nothing", "declined", "asks")
-"""Ends of an author that has read what it was told."""
 
 
 class Talk:
@@ -47,8 +45,8 @@ class Talk:
         self._later()
 
     def hear(self, shift: Shift) -> None:
-        """An author has ended with a report."""
-        if shift.role is not Role.AUTHOR or shift.end not in REPORTS or shift.spec.stdin is None:
+        """An agent has ended: an author with a report has read what it was told."""
+        if shift.role is not Role.AUTHOR or shift.end in REPORTLESS_ENDS or shift.spec.stdin is None:
             return
         told, _, _ = shift.spec.stdin.read_text(encoding="utf-8").partition("## The issue")
         for name in _NAME.findall(told):
