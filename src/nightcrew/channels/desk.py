@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from nightcrew.channels import view
-from nightcrew.channels.confirm import CONFIRM_FOR, Confirmations
+from nightcrew.channels.confirm import CONFIRM_FOR, Confirmations, Pending
 from nightcrew.core.chat.message import BUTTON_BYTES, Button, Message, Span, Style, plain
 from nightcrew.core.chat.order import BINDING, DANGEROUS, NoOrder, Order, Verb, parse_order
 from nightcrew.core.chat.proposal import render_order
@@ -17,6 +17,7 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.saying import split_now
 from nightcrew.ports.channel import Place, render_receiver
 from nightcrew.ports.clock import Clock
+from nightcrew.ports.note import Note
 from nightcrew.ports.service import Answer, Service, Word
 
 
@@ -47,16 +48,16 @@ Ask = Callable[[Asker, str], Awaitable[None]]
 
 
 class Desk:
-    """Carries orders out. It keeps nothing but what waits for a second word."""
+    """Carries orders out. It keeps nothing but what waits for a second word, which stands in the note."""
 
-    def __init__(self, service: Service, clock: Clock) -> None:
+    def __init__(self, service: Service, clock: Clock, note: Note) -> None:
         self.service = service
         self.follow: Follow | None = None
         """Set by a channel that can."""
         self.ask: Ask | None = None
         """The same."""
         self._clock = clock
-        self._confirmations = Confirmations()
+        self._confirmations = Confirmations(note)
 
     async def take(self, text: str, asker: Asker, *, called: str = "") -> Message | None:
         """Answer a message; None if it is no order, and nothing is to be said. Errors that a person can do something
@@ -68,14 +69,14 @@ class Desk:
             return plain(order.why)
         return await self._guarded(order, asker, is_sure=False)
 
-    def offer(self, order: Order, asker: Asker) -> Button:
+    async def offer(self, order: Order, asker: Asker) -> Button:
         """A button that has an order carried out which somebody else proposed, when a person presses it. A dangerous
         one asks for a second word, as ever."""
         text = render_order(order)
         words = one_line(f"/{order.verb.value} {order.target}", 40)
         if len(text.encode()) <= BUTTON_BYTES:
             return Button(words, text)
-        token = self._keep(order, asker)
+        token = await self._keep(order, asker, is_asked=False)
         return Button(words, f"/confirm {token}")
 
     async def press(self, order_text: str, asker: Asker) -> Message | None:
@@ -95,8 +96,7 @@ class Desk:
             case Verb.CONFIRM:
                 return await self._confirmed(order, asker)
             case Verb.CANCEL:
-                place = str(asker.place)
-                self._confirmations.take(order.target, person=asker.person, place=place, now=self._clock.now())
+                await self._taken(order, asker)
                 return plain("Nothing was done.")
             case Verb.HELP | Verb.STATUS | Verb.TASKS | Verb.TASK | Verb.JOBS | Verb.COOLDOWNS:
                 return await self._tell(order)
@@ -206,23 +206,27 @@ class Desk:
     async def _ask_again(self, order: Order, asker: Asker) -> Message:
         key = await self._task(order)
         order = replace(order, words=f"{key} {order.rest}".strip())
-        token = self._keep(order, asker)
+        token = await self._keep(order, asker, is_asked=True)
         minutes = int(CONFIRM_FOR.total_seconds() // 60)
         question = (Span(f"/{order.verb.value} {order.words}", Style.CODE), Span(f"\nReally? (within {minutes} min)"))
         return Message(question, (Button("Yes", f"/confirm {token}"), Button("No", f"/cancel {token}")))
 
-    def _keep(self, order: Order, asker: Asker) -> str:
-        token = secrets.token_hex(8)
-        self._confirmations.ask(token, order, person=asker.person, place=str(asker.place), now=self._clock.now())
+    async def _keep(self, order: Order, asker: Asker, *, is_asked: bool) -> str:
+        token, now = secrets.token_hex(8), self._clock.now()
+        pending = Pending(order, asker.person, str(asker.place), now + CONFIRM_FOR, is_asked)
+        await self._confirmations.ask(token, pending, now=now)
         return token
 
+    async def _taken(self, order: Order, asker: Asker) -> Pending | None:
+        """What the token of a button stands for, which it does no more."""
+        place, now = str(asker.place), self._clock.now()
+        return await self._confirmations.take(order.target, person=asker.person, place=place, now=now)
+
     async def _confirmed(self, order: Order, asker: Asker) -> Message | None:
-        kept = self._confirmations.take(
-            order.target, person=asker.person, place=str(asker.place), now=self._clock.now()
-        )
+        kept = await self._taken(order, asker)
         if kept is None:
-            return plain("That is not waiting for you any more; give the order again.")
-        return await self._guarded(kept, asker, is_sure=True)
+            return plain("That is not waiting for you any more (too late, or done already); give the order again.")
+        return await self._guarded(kept.order, asker, is_sure=kept.is_asked)
 
     async def _task(self, order: Order) -> TaskKey:
         if not order.target:

@@ -2,7 +2,7 @@
 said then. Those of before a restart are taken up again, so an answer may come twice, and is never lost."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -96,7 +96,8 @@ class Inquiries:
         """Say the answer; a platform that does not take it is tried again some times. It stays untold else, and is said
         after the next start."""
         asker = Asker(self.channel, place, inquiry.origin.person)
-        message = render_inquiry(inquiry, lambda order: self.desk.offer(order, asker))
+        orders = [proposal.order for proposal in parse_proposals(inquiry.orders) if proposal.order is not None]
+        message = render_inquiry(inquiry, [await self.desk.offer(order, asker) for order in orders])
         for pause_s in AGAIN_AFTER_S:
             await asyncio.sleep(pause_s)
             if await self.replies.say(place, message):
@@ -134,21 +135,18 @@ class _Progress:
             return
 
 
-def render_inquiry(inquiry: Inquiry, offer: Callable[..., Button]) -> Message:
-    """The question in short, the answer, and what it proposes: each order whole, with a button."""
+def render_inquiry(inquiry: Inquiry, buttons: Sequence[Button]) -> Message:
+    """The question in short, the answer, and what it proposes: each order whole, and their buttons."""
     head = Span(f"{one_line(inquiry.question, 150)}\n", Style.BOLD)
     if inquiry.state is InquiryState.FAILED:
         return Message((head, Span(inquiry.failure)))
     spans = [head, *spans_of(inquiry.answer)]
-    buttons = []
     proposals = parse_proposals(inquiry.orders)
     if proposals:
         spans.append(Span("\nIt proposes; nothing of it is done unless you say so:\n"))
     for proposal in proposals:
         spans.append(Span(proposal.text, Style.CODE if "\n" not in proposal.text else Style.BLOCK))
         spans.append(Span("\n" if proposal.order is not None else " (not an order that can be given here)\n"))
-        if proposal.order is not None:
-            buttons.append(offer(proposal.order))
     return Message(tuple(spans), tuple(buttons))
 
 

@@ -115,7 +115,8 @@ class ChatPart:
             from nightcrew.channels.desk import Desk
 
             cursor = StoredCursor(store, f"chat.cursor.{self.name}")
-            made_of = Makings(token, wanted, Desk(service, clock), clock, cursor, partial(_tell, self.name))
+            desk = Desk(service, clock, StoredNote(store, f"chat.confirm.{self.name}"))
+            made_of = Makings(token, wanted, desk, clock, cursor, partial(_tell, self.name))
             self._channel = self._make(made_of)
             try:
                 async with asyncio.TaskGroup() as group:
@@ -145,3 +146,17 @@ class StoredCursor:
 
     async def save(self, position: int) -> None:
         await self.store.save_value(self.name, str(position))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNote:
+    """Implements `ports.note.Note` as a value of the store."""
+
+    store: Store
+    name: str
+
+    async def load(self) -> str:
+        return await self.store.find_value(self.name) or ""
+
+    async def save(self, text: str) -> None:
+        await self.store.save_value(self.name, text)

@@ -16,6 +16,7 @@ from nightcrew.core.model.task import Block
 from nightcrew.ports.channel import Place
 from nightcrew.ports.job_service import JobDetail, JobSummary
 from tests.engine.part import FakeClock
+from tests.fakes.note import KeptNote
 from tests.fakes.service import PROJECT, FakeService, a_proposal, a_run, a_task
 
 ME, OTHER = Asker("telegram", Place("7"), "7"), Asker("telegram", Place("7"), "8")
@@ -27,7 +28,11 @@ class Stage:
         self.service.put_task(a_task(42), sentence="It is new: it waits for an agent.")
         self.service.put_task(a_task(43, status=Status.BLOCKED, title="Other"), sentence="It is blocked: a question.")
         self.clock = FakeClock()
-        self.desk = Desk(self.service, self.clock)
+        self.note = KeptNote()
+        self.restart()
+
+    def restart(self) -> None:
+        self.desk = Desk(self.service, self.clock, self.note)
 
     async def give(self, text: str, asker: Asker = ME) -> Message:
         answer = await self.desk.take(text, asker)

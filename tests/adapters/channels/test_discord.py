@@ -20,6 +20,7 @@ from nightcrew.core.model.run import RunState
 from nightcrew.ports.channel import Place
 from nightcrew.service.clock import SystemClock
 from tests.fakes.discord import CHANNEL, PRIVATE, THREAD, TOKEN, DiscordServer
+from tests.fakes.note import KeptNote
 from tests.fakes.service import FakeService, a_run, a_task
 from tests.waiting import eventually
 
@@ -43,14 +44,16 @@ class Stage:
 
 
 @asynccontextmanager
-async def discord() -> AsyncIterator[Stage]:
-    server, service = DiscordServer(), FakeService()
-    for task in (a_task(), a_task(43, status=Status.BLOCKED, title="Odd *b* <@7> @everyone")):
-        service.put_task(task)
+async def discord(*, note: KeptNote | None = None, service: FakeService | None = None) -> AsyncIterator[Stage]:
+    server, service = DiscordServer(), service or FakeService()
+    desk = Desk(service, SystemClock(), note or KeptNote())
+    if not service.tasks:
+        for task in (a_task(), a_task(43, status=Status.BLOCKED, title="Odd *b* <@7> @everyone")):
+            service.put_task(task)
     async with server.running() as address:
         reports: list[str] = []
         settings = DiscordSettings(TOKEN, frozenset({"7"}), frozenset({str(CHANNEL)}), address)
-        channel = DiscordChannel(settings, Desk(service, SystemClock()), clock=SystemClock(), report=reports.append)
+        channel = DiscordChannel(settings, desk, clock=SystemClock(), report=reports.append)
         channel.edit_every_s = 0.01
         async with asyncio.TaskGroup() as group:
             running = group.create_task(channel.run())
@@ -204,7 +207,7 @@ async def test_a_token_that_is_not_known_ends_the_channel_with_words():
     async with server.running() as address:
         settings = DiscordSettings("wrong", frozenset({"7"}), frozenset(), address)
         channel = DiscordChannel(
-            settings, Desk(FakeService(), SystemClock()), clock=SystemClock(), report=lambda _words: None
+            settings, Desk(FakeService(), SystemClock(), KeptNote()), clock=SystemClock(), report=lambda _words: None
         )
         with pytest.raises(Denied, match="token"):
             await channel.run()

@@ -117,7 +117,7 @@ async def test_a_proposed_order_that_is_too_long_for_a_button_is_kept_for_its_pe
     stage = DeskStage()
     answer = await stage.give("/help")
     order = next(iter(parse(f"/comment {PROJECT}#42 " + "long " * 30)))
-    button = stage.desk.offer(order, ME)
+    button = await stage.desk.offer(order, ME)
     assert len(button.order.encode()) <= 64
     assert answer.text
     assert "not waiting" in (await stage.give(button.order, OTHER)).text

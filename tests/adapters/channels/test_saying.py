@@ -18,6 +18,7 @@ from nightcrew.service.clock import SystemClock
 from nightcrew.service.notice import NoticePart
 from tests.adapters.channels.test_telegram import Kept
 from tests.engine.stage import Stage
+from tests.fakes.note import KeptNote
 from tests.fakes.telegram import TOKEN, TelegramServer
 from tests.waiting import eventually
 
@@ -45,7 +46,7 @@ async def test_a_place_that_did_not_subscribe_is_told_when_the_agent_has_read_it
     await stage.settle(play=False)
     async with server.running() as address:
         settings = TelegramSettings(TOKEN, frozenset({"7"}), frozenset(), address)
-        desk = Desk(stage.facade, SystemClock())
+        desk = Desk(stage.facade, SystemClock(), KeptNote())
         channel = TelegramChannel(settings, desk, clock=SystemClock(), cursor=Kept(), report=lambda _words: None)
         part = NoticePart(
             Home(tmp_path),

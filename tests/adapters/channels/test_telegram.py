@@ -15,6 +15,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.run import RunState
 from nightcrew.ports.channel import Place
 from nightcrew.service.clock import SystemClock
+from tests.fakes.note import KeptNote
 from tests.fakes.service import FakeService, a_run, a_task
 from tests.fakes.silent import SilentServer
 from tests.fakes.telegram import TOKEN, TelegramServer
@@ -46,16 +47,23 @@ class Stage:
 
 
 @asynccontextmanager
-async def telegram(*, listens: bool = True, cursor: Kept | None = None, token: str = TOKEN) -> AsyncIterator[Stage]:
-    server, service, kept = TelegramServer(), FakeService(), cursor or Kept()
-    for task in (a_task(), a_task(43, status=Status.BLOCKED, title="Odd <b>&amp;")):
-        service.put_task(task)
+async def telegram(
+    *,
+    listens: bool = True,
+    cursor: Kept | None = None,
+    token: str = TOKEN,
+    note: KeptNote | None = None,
+    service: FakeService | None = None,
+) -> AsyncIterator[Stage]:
+    server, service, kept = TelegramServer(), service or FakeService(), cursor or Kept()
+    desk = Desk(service, SystemClock(), note or KeptNote())
+    if not service.tasks:
+        for task in (a_task(), a_task(43, status=Status.BLOCKED, title="Odd <b>&amp;")):
+            service.put_task(task)
     async with server.running() as address:
         settings = TelegramSettings(token, frozenset({"7"}), frozenset({"-100"}), address)
         reports: list[str] = []
-        channel = TelegramChannel(
-            settings, Desk(service, SystemClock()), clock=SystemClock(), cursor=kept, report=reports.append
-        )
+        channel = TelegramChannel(settings, desk, clock=SystemClock(), cursor=kept, report=reports.append)
         channel.edit_every_s = 0.01
         stage = Stage(server, service, channel, kept, reports)
         if not listens:
@@ -287,7 +295,7 @@ async def test_following_ends_where_it_is_asked_for_again():
 
 def channel_at(port: int) -> TelegramChannel:
     settings = TelegramSettings(TOKEN, frozenset({"7"}), frozenset(), f"http://127.0.0.1:{port}/bot")
-    desk = Desk(FakeService(), SystemClock())
+    desk = Desk(FakeService(), SystemClock(), KeptNote())
     return TelegramChannel(settings, desk, clock=SystemClock(), cursor=Kept(), report=lambda _words: None)
 
 
