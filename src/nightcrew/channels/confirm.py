@@ -60,7 +60,9 @@ class Confirmations:
 
 
 def _fresh(waiting: dict[str, Pending], now: datetime) -> dict[str, Pending]:
-    return {token: pending for token, pending in waiting.items() if pending.until_at > now}
+    """Without those that are late, or would wait longer than they were given since the clock was set back."""
+    longest = 2 * CONFIRM_FOR
+    return {token: kept for token, kept in waiting.items() if now < kept.until_at <= now + longest}
 
 
 def render_pending(waiting: dict[str, Pending]) -> str:

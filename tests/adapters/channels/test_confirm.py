@@ -54,9 +54,9 @@ async def test_after_a_restart_nobody_else_and_nowhere_else_it_is_confirmed():
     for asker in (OTHER, ELSEWHERE):
         for button in question.buttons:
             await stage.give(button.order, asker)
-    assert stage.statuses[0] is Status.NEW
+    assert stage.statuses == [Status.NEW, Status.BLOCKED]
     await stage.give(question.buttons[0].order)
-    assert stage.statuses[0] is Status.BLOCKED
+    assert stage.statuses == [Status.BLOCKED, Status.BLOCKED]
 
 
 async def test_a_restart_does_not_lengthen_the_time_and_what_is_late_is_removed():
@@ -65,8 +65,17 @@ async def test_a_restart_does_not_lengthen_the_time_and_what_is_late_is_removed(
     stage.clock.advance(CONFIRM_FOR.total_seconds())
     stage.restart()
     assert "too late" in (await stage.give(question.buttons[0].order)).text
-    assert stage.statuses[0] is Status.NEW
+    assert stage.statuses == [Status.NEW, Status.BLOCKED]
     assert parse_pending(stage.note.text) == {}
+
+
+async def test_a_clock_that_was_set_back_meanwhile_does_not_lengthen_it_either():
+    stage = Stage()
+    question = await stage.give("/block 42")
+    stage.clock.advance(-3600)
+    stage.restart()
+    assert "too late" in (await stage.give(question.buttons[0].order)).text
+    assert stage.statuses == [Status.NEW, Status.BLOCKED]
 
 
 async def test_what_was_taken_back_is_not_there_after_a_restart():
@@ -75,7 +84,7 @@ async def test_what_was_taken_back_is_not_there_after_a_restart():
     await stage.give(question.buttons[1].order)
     stage.restart()
     assert "not waiting" in (await stage.give(question.buttons[0].order)).text
-    assert stage.statuses[0] is Status.NEW
+    assert stage.statuses == [Status.NEW, Status.BLOCKED]
 
 
 async def test_of_two_presses_at_once_one_is_carried_out():
@@ -91,11 +100,11 @@ async def test_what_cannot_be_kept_as_taken_is_not_carried_out():
     question = await stage.give("/block 42")
     stage.note.is_full = True
     assert (await stage.give(question.buttons[0].order)).text == "the disk is full"
-    assert stage.statuses[0] is Status.NEW
+    assert stage.statuses == [Status.NEW, Status.BLOCKED]
     stage.note.is_full = False
     stage.restart()
     await stage.give(question.buttons[0].order)
-    assert stage.statuses[0] is Status.BLOCKED
+    assert stage.statuses == [Status.BLOCKED, Status.BLOCKED]
 
 
 async def test_a_dangerous_order_that_was_only_offered_is_asked_about_also_where_it_is_long():
@@ -104,20 +113,21 @@ async def test_a_dangerous_order_that_was_only_offered_is_asked_about_also_where
     stage.restart()
     question = await stage.give(button.order)
     assert "Really?" in question.text
-    assert stage.statuses[0] is Status.NEW
+    assert stage.statuses == [Status.NEW, Status.BLOCKED]
     await stage.give(question.buttons[0].order)
-    assert stage.statuses[0] is Status.BLOCKED
+    assert stage.statuses == [Status.BLOCKED, Status.BLOCKED]
 
 
 async def test_the_oldest_give_way_where_too_many_wait():
-    waiting, clock = Confirmations(KeptNote()), FakeClock()
+    note, clock = KeptNote(), FakeClock()
+    waiting = Confirmations(note)
     pending = Pending(Order(Verb.STOP, "42"), "7", "7", clock.now() + CONFIRM_FOR)
     for number in range(MOST + 1):
         await waiting.ask(str(number), pending, now=clock.now())
-    assert list(parse_pending(waiting.note.text)) == [str(number) for number in range(1, MOST + 1)]
+    assert list(parse_pending(note.text)) == [str(number) for number in range(1, MOST + 1)]
     clock.advance(CONFIRM_FOR.total_seconds())
     await waiting.ask("new", replace(pending, until_at=clock.now() + timedelta(seconds=1)), now=clock.now())
-    assert list(parse_pending(waiting.note.text)) == ["new"]
+    assert list(parse_pending(note.text)) == ["new"]
 
 
 def test_what_is_kept_is_read_back_whole():
