@@ -73,6 +73,8 @@ async def settle(home: Home, crowd: Crowd) -> None:
 async def at_rest(home: Home, given: Configuration) -> AsyncIterator[tuple[Composed, asyncio.TaskGroup]]:
     """The service over a settled home, once nothing is to be done any more. Nothing ticks by itself."""
     async with composed(home, given) as service, asyncio.TaskGroup() as group:
+        await tick(service, group)  # claims the tasks: until then nothing is said about them
+        service.means.observer.expire()
         await _say_what_stands(service.means, group)
         for _ in range(3):
             await tick(service, group)
