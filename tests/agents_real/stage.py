@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightcrew.core.model.run import Role
-from nightcrew.core.report import render_report_instructions
+from nightcrew.core.report_form import render_report_instructions
 from nightcrew.ports.agent import Agent, AgentJob, Reading, RunOutput
 from nightcrew.ports.runtime import SessionSpec
 from nightcrew.process import clean_environment, run_process

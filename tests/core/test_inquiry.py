@@ -37,7 +37,9 @@ from nightcrew.core.policy.answering import (
 from nightcrew.core.policy.eligible import Choice, Exclusion, Pool
 from nightcrew.core.prompt import build_prompt
 from nightcrew.core.prompt_inquiry import Circumstance, Turn, build_inquiry_prompt
-from nightcrew.core.report import ORDER_LIMIT, REPLY_LIMIT, ReportError, parse_report, render_report_instructions
+from nightcrew.core.report import ReportError, parse_report
+from nightcrew.core.report_form import render_report_instructions
+from nightcrew.core.report_shape import ORDER_LIMIT, REPLY_LIMIT
 from tests.core.test_prompt import assert_fences_hold, parts
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)

@@ -17,16 +17,9 @@ from nightcrew.core.model.report import (
 )
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role
-from nightcrew.core.report import (
-    FINDING_LIMIT,
-    TEXT_LIMIT,
-    ReportError,
-    clean_text,
-    parse_report,
-    read_report,
-    render_report_instructions,
-    report_schema,
-)
+from nightcrew.core.report import ReportError, parse_report, read_report
+from nightcrew.core.report_form import render_report_instructions, report_schema
+from nightcrew.core.report_shape import FINDING_LIMIT, TEXT_LIMIT, clean_text
 
 
 def author(**values: object) -> str:

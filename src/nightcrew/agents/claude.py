@@ -32,7 +32,7 @@ from nightcrew.core.failures import FailureKind, Scope
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Role
 from nightcrew.core.model.settings import AgentSettings
-from nightcrew.core.report import report_schema
+from nightcrew.core.report_form import report_schema
 from nightcrew.ports.agent import (
     Access,
     AgentCommand,

@@ -23,7 +23,8 @@ from nightcrew.agents.stream import strip_terminal
 from nightcrew.agents.waiting import add_retry_at
 from nightcrew.core.failures import Failure, FailureKind, Scope
 from nightcrew.core.model.report import AuthorReport, Report, ReportedOutcome, Usage
-from nightcrew.core.report import ReportError, clean_text, parse_report, read_report
+from nightcrew.core.report import ReportError, parse_report, read_report
+from nightcrew.core.report_shape import clean_text
 from nightcrew.ports.agent import Reading, RunOutput
 
 _DETAIL_LIMIT = 400

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nightcrew.agents.pattern import Pattern, find_kind
 from nightcrew.agents.stream import strip_terminal
 from nightcrew.core.failures import FailureKind
-from nightcrew.core.report import clean_text
+from nightcrew.core.report_shape import clean_text
 
 REPEATS = 5
 """How often the same message has to stand at the end."""

@@ -34,7 +34,7 @@ from nightcrew.core.prompt import PastAttempt, Prompt, PromptInput, build_prompt
 from nightcrew.core.prompt_check import FailedCheck
 from nightcrew.core.prompt_feedback import Feedback
 from nightcrew.core.prompt_resume import Resumed
-from nightcrew.core.report import render_report_instructions
+from nightcrew.core.report_form import render_report_instructions
 from nightcrew.core.template import fill_places
 from nightcrew.engine.effect.equip import equip, offer
 from nightcrew.engine.effect.feedback import collect_feedback

@@ -9,7 +9,7 @@ from nightcrew.core.errors import Invalid
 from nightcrew.core.failures import Failure, FailureKind
 from nightcrew.core.model.report import Usage
 from nightcrew.core.model.run import Interruption, InterruptionKind, Run, StopCause
-from nightcrew.core.report import clean_text
+from nightcrew.core.report_shape import clean_text
 from nightcrew.engine.effect.brief import ANSWER_FILE, REPORT_FILE
 from nightcrew.engine.effect.means import Means
 from nightcrew.ports.agent import Reading, RunOutput

@@ -13,7 +13,7 @@ from nightcrew.core.model.report import AssistantReport, Usage
 from nightcrew.core.model.run import Role, Run, RunOutcome, RunState, Stop
 from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.eligible import Choice
-from nightcrew.core.report import render_report_instructions
+from nightcrew.core.report_form import render_report_instructions
 from nightcrew.engine.effect.brief import AGENT_FOLDER, REPORT_FILE, Brief, lay_out
 from nightcrew.engine.effect.collect import mask_run_folder
 from nightcrew.engine.effect.confine import NO_REACH, Reach
