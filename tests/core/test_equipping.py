@@ -113,6 +113,7 @@ def test_a_missing_skill_is_waited_for_with_the_reason():
     pending = why_unequipped(settings, replace(STOCK, pending="the rest"), Role.AUTHOR, ())
     assert pending is not None
     assert pending.code == "skill_pending"
+    assert pending.next, "what happens next is said"
     assert why_unequipped(settings, replace(STOCK, pending="x"), Role.REVIEWER, ()) is None
     hostile = why_unequipped(SkillSettings(), STOCK, Role.AUTHOR, ("skill:a\x1b[2J\nb",))
     assert hostile is not None
@@ -170,7 +171,7 @@ def test_the_router_chooses_among_the_known():
 def test_the_router_is_asked_once_all_skills_are_read():
     world = a_world(a_view(), settings=a_settings(router=ASKS))
     waits = decide(stocked(world, replace(STOCK, pending="the rest"))).waits
-    assert [wait.code for wait in waits.values()] == ["skill_pending"]
+    assert [(wait.code, bool(wait.next)) for wait in waits.values()] == [("skill_pending", True)]
     (action,) = decide(stocked(world)).actions
     assert isinstance(action, StartRun)
     assert action.role is Role.ROUTER

@@ -15,6 +15,7 @@ from nightcrew.core.reason import Wait
 
 MOST_CHOSEN = 5
 """Skills that a router may choose for a task."""
+_READ_ON = "It goes on when they are read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,15 @@ def why_unequipped(settings: SkillSettings, stock: SkillStock, role: Role, label
         return None
     names = ", ".join(repr(one_line(name, 80)) for name in absent)
     if stock.pending:
-        return Wait("skill_pending", f"the skill {names} may be in what is still being read: {stock.pending}")
+        words = f"the skill {names} may be in what is still being read: {stock.pending}"
+        return Wait("skill_pending", words, _READ_ON)
     what = f"the skill {names} is required, and is not there" + (f" ({stock.lacking})" if stock.lacking else "")
     return Wait("skill_missing", what, "See `nightcrew skill list`: add it, or take it off the settings or the issue.")
 
 
 def why_no_choice_yet(stock: SkillStock) -> Wait | None:
     """Why a router is not asked yet: it would choose from a part of what there is."""
-    return Wait("skill_pending", f"skills are still being read: {stock.pending}") if stock.pending else None
+    return Wait("skill_pending", f"skills are still being read: {stock.pending}", _READ_ON) if stock.pending else None
 
 
 def merge_sets(sets: Iterable[SkillSet]) -> SkillSet:
