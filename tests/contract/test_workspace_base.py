@@ -142,3 +142,26 @@ async def test_marks_that_are_committed_are_in_the_commit(world):
     sha = world.commit("claude")
     await collect(world)
     assert has_conflict_marks(await world.port.find_file(PROJECT, sha, "a") or "")
+
+
+@pytest.mark.parametrize("then", [start, collect])
+async def test_a_merge_with_marks_is_saved_before_it_is_undone(world, then):
+    await branch_with(world, {"a": "2\n"})
+    base = world.publish({"a": "3\n"})
+    await start(world)
+    await world.port.begin_merge(PROJECT, NUMBER, base=base, message="Merge main")
+    made = await then(world)
+    words = made.warnings if then is start else made.problems
+    assert any("with conflicts" in word and "refs/nightcrew/salvage/7/" in word for word in words)
+
+
+async def test_a_merge_without_marks_waits_for_its_commit_over_another_start(world):
+    await branch_with(world, {"a": "2\n"})
+    base = world.publish({"a": "3\n"})
+    await start(world)
+    await world.port.begin_merge(PROJECT, NUMBER, base=base, message="Merge main")
+    world.edit({"a": "both\n"})
+    await start(world)
+    left = await collect(world)
+    assert await world.port.is_ancestor(PROJECT, ancestor=base, descendant=left.head_sha)
+    assert await world.port.find_file(PROJECT, left.head_sha, "a") == "both\n"

@@ -74,10 +74,7 @@ class FakeWorkspaces(FakeMerging, FakeHistory):
     async def collect(self, project: str, number: int, *, agent: str, commit: CommitSettings, message: str) -> Left:
         error = self._enter("collect", project)
         repository, tree = self.repository(project), self._tree(project, number)
-        problems: list[str] = []
-        if tree.merging is not None and any("<<<<<<< " in text for text in tree.files.values()):
-            problems.append("a merge was left with conflicts and was undone")
-            tree.files, tree.merging = dict(repository.commits[tree.head].files), None
+        problems = self._undo_merge(repository, number, tree)
         merging, tree.merging = tree.merging, None
         dirty = tree.files != repository.commits[tree.head].files or merging is not None
         if dirty:
@@ -189,9 +186,7 @@ class FakeWorkspaces(FakeMerging, FakeHistory):
     def _adopt(self, repository: FakeRepository, spec: WorkspaceSpec) -> tuple[str, ...]:
         tree = repository.trees[spec.number]
         tree.branch = spec.branch
-        warnings: list[str] = []
-        if tree.merging is not None:  # a start that was cut short: it is begun anew
-            tree.files, tree.merging = dict(repository.commits[tree.head].files), None
+        warnings = self._undo_merge(repository, spec.number, tree)
         dirty = tree.files != repository.commits[tree.head].files
         if spec.start is not None and not repository.contains(tree.head, spec.start):
             if not repository.contains(spec.start, tree.head):
@@ -200,10 +195,19 @@ class FakeWorkspaces(FakeMerging, FakeHistory):
                 made = self._add(repository, FakeCommit((tree.head,), tree.files, "Saved work"))
                 warnings.append(f"uncommitted work is saved as {self._salvage(repository, spec.number, made)}")
             tree.head, tree.files = spec.start, dict(repository.commits[spec.start].files)
+            tree.merging = None
         elif dirty:
             warnings.append("uncommitted changes of an earlier run are still in the workspace")
         tree.start = spec.start or tree.start
         return tuple(warnings)
+
+    def _undo_merge(self, repository: FakeRepository, number: int, tree: FakeTree) -> list[str]:
+        """A merge whose files still have marks is saved and undone; one without waits for its commit."""
+        if tree.merging is None or not any("<<<<<<< " in text for text in tree.files.values()):
+            return []
+        saved = self._salvage(repository, number, self._add(repository, FakeCommit((tree.head,), tree.files, "Saved")))
+        tree.files, tree.merging = dict(repository.commits[tree.head].files), None
+        return [f"a merge was left with conflicts and was undone; uncommitted work is saved as {saved}"]
 
     def _settle(self, repository: FakeRepository, number: int, tree: FakeTree) -> str:
         """HEAD does not contain the start: joined if it was rewritten, else back to the start."""
