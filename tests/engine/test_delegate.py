@@ -7,7 +7,7 @@ import pytest
 
 from nightcrew.core.action.status import FileSubTasks
 from nightcrew.core.actions import Refused, StartRun
-from nightcrew.core.errors import Missing, OutcomeUnknown, Unavailable
+from nightcrew.core.errors import Conflict, Missing, OutcomeUnknown, Unavailable
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.delegation import Delegation, DelegationMode, DelegationSettings, DelegationState
@@ -16,6 +16,7 @@ from nightcrew.core.model.notice import Priority
 from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import DependencySettings, ParentMode, ProjectSettings
+from nightcrew.ports.service import Word
 from tests.engine.part import PERSON, PROJECT, STRANGER, Killed, done, says
 from tests.engine.stage import Stage, plain_edit
 
@@ -383,3 +384,65 @@ async def test_its_text_moves_nobody(tmp_path):
     for _ in range(4):
         await stage.later()
     assert stage.task(key).status is Status.DONE, "it did not wait for its own parent"
+
+
+async def internal_parent(stage: Stage) -> tuple[TaskKey, list[TaskKey]]:
+    """An internal task that waits for two internal sub-tasks."""
+    stage.edit = lambda run: None if run.attempt == 1 and "i1" in str(run.task) else plain_edit(run)
+    await stage.facade.add_internal_task(PROJECT, title="Whole", body="All of it.")
+    key = next(iter(stage.store.tasks))
+    await stage.until(lambda: stage.task(key).delegated is not None)
+    only_first(stage)
+    await stage.until(lambda: len(children(stage, key)) == 2 and state(stage, key) is DelegationState.FILED)
+    return key, children(stage, key)
+
+
+async def test_an_internal_sub_task_that_somebody_closes_was_not_done(tmp_path):
+    stage = a_stage(tmp_path)
+    key, (lock, door) = await internal_parent(stage)
+    await stage.facade.close_task(door)
+    for _ in range(5):
+        await stage.later()
+    delegated = stage.task(key).delegated
+    assert delegated is not None
+    assert stage.task(lock).status is Status.DONE
+    assert [part.standing for part in delegated.parts] == [Standing.COMPLETED, Standing.NOT_PLANNED]
+
+
+async def test_what_is_waited_for_is_not_made_an_issue(tmp_path):
+    stage = a_stage(tmp_path)
+    key, (_, door) = await internal_parent(stage)
+    for one in (key, door):
+        with pytest.raises(Conflict, match="is waited for"):
+            await stage.facade.publish_task(one)
+    assert stage.count("create_issue") == 0
+
+
+async def test_how_to_answer_is_told_whatever_is_left_out(tmp_path):
+    stage = Stage(tmp_path, projects=(a_project(DelegationMode.ASK, max_children=2),))
+    propose(stage, *(Delegation(f"{number} {'x' * 190}", "Do it.") for number in range(50)))
+    key = await proposed(stage)
+    await stage.settle()
+    assert "and 43 more" in stage.block(key).words
+    assert "/delegate accept" in stage.comments(key)[-1]
+
+
+@pytest.mark.parametrize("has_work", [False, True])
+async def test_what_is_said_to_a_parent_that_waits_is_heard_with_what_became_of_them(tmp_path, has_work):
+    stage = a_stage(tmp_path)
+    if has_work:
+        stage.edit = lambda run: None if run.attempt > 1 and run.task.number == 1 else plain_edit(run)
+    else:
+        stage.edit = lambda run: None if run.task.number == 1 else plain_edit(run)
+    key = await proposed(stage)
+    await stage.until(lambda: len(children(stage, key)) == 2)
+    await stage.facade.say_to(key, Word("Why two?"))
+    await stage.tick()
+    assert stage.wait(key).code == "sub_tasks"
+    assert "waits for its agent's next turn" in stage.wait(key).next
+    for _ in range(5):
+        await stage.later()
+    assert stage.runs(key, Role.AUTHOR)[1].hears
+    (said,) = stage.store.sayings.values()
+    assert said.run == stage.runs(key, Role.AUTHOR)[1].id
+    assert (stage.task(key).status, stage.task(key).pull is not None) == (Status.DONE, has_work)

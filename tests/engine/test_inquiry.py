@@ -23,6 +23,7 @@ from nightcrew.engine.inquirer import Inquirer
 from nightcrew.ports.inquiry_service import NewInquiry
 from tests.engine.part import PERSON, PROJECT, STRANGER, Killed, answers, fails
 from tests.engine.stage import Stage
+from tests.engine.test_reload import reload, without_project
 from tests.waiting import eventually
 
 ORDERED = ("ann", "bob")
@@ -382,3 +383,35 @@ async def test_a_task_that_the_question_names_is_told_of(tmp_path):
         assert "Turn the sign round." in (await here.settle(name), here.prompt())[1]
     for question in ("And 1?", "x#99", f"a/b#{key.number}", f"pre{key}"):
         assert here.found(await here.ask(question)).task is None, question
+
+
+async def test_one_about_a_project_that_is_taken_out_of_the_settings_is_answered_from_the_rest(tmp_path):
+    here = await asked(tmp_path)
+    key = here.stage.file("Turn it round", body="Turn the sign round.")
+    await here.stage.later()
+    name = await here.ask(task=key)
+    await reload(here.stage, without_project(here.stage.settings))
+    assert (await here.settle(name)).state is InquiryState.ANSWERED
+    assert f"{PROJECT} is not a configured project" in here.prompt()
+    assert (await here.ask("And what of #1?")) in here.stage.store.inquiries
+
+
+async def test_one_that_is_cancelled_before_it_could_be_started_is_not_started(tmp_path):
+    here = await asked(tmp_path)
+    name, tried = await here.ask(), list[str]()
+
+    async def refuse(spec: Any) -> None:
+        tried.append(spec.name)
+        raise Unavailable("not now")
+
+    here.stage.runtime.start_session = refuse  # type: ignore[method-assign]  # a server that starts nothing
+    await here.inquirer.look()
+    await here.stage.facade.cancel_inquiry(name)
+    assert (await here.settle(name)).kind == "cancelled"
+    assert len(tried) == 1
+
+
+async def test_no_secret_of_a_question_stands_in_its_event(tmp_path):
+    here = await asked(tmp_path, guards={"mask": lambda text: text.replace("s3cret", "***")})
+    await here.ask("x" * 196 + "s3cret")
+    assert not any("s3c" in event.why for event in here.stage.store.events)

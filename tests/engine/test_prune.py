@@ -18,6 +18,7 @@ from nightcrew.core.model.upkeep import RetentionSettings
 from nightcrew.engine.disk import measure_bytes, remove_inside
 from nightcrew.engine.effect.means import Means
 from nightcrew.engine.prune import DONE_AT, prune, watch_retention
+from nightcrew.ports.inquiry_service import NewInquiry
 from nightcrew.ports.service import Answer
 from nightcrew.ports.workspace import WorkspaceSpec
 from tests.adapters.workspaces.house import PROJECT as GIT_PROJECT
@@ -90,6 +91,19 @@ async def test_old_folders_events_logs_and_copies_go_and_new_ones_stay(tmp_path)
     assert stage.events("home.pruned")
     assert (await prune(stage.means, dry_run=False)).words == "nothing is old enough"
     assert (await stage.facade.get_task(first)).runs, "what they came to is still known"
+
+
+async def test_what_a_question_left_goes_and_what_an_open_one_needs_stays(tmp_path):
+    stage = Stage(tmp_path.resolve())
+    asked = (await stage.facade.ask(NewInquiry("Why?"))).id
+    needed, left = (stage.home / "asks" / name for name in (asked, "over"))
+    for folder in (needed, left):
+        folder.mkdir(parents=True)
+        at = stage.clock.now().timestamp() - 400 * DAY_S
+        os.utime(folder, (at, at))
+    assert part(await prune(stage.means, dry_run=False), "questions")["count"] == 1
+    assert needed.is_dir()
+    assert not left.exists()
 
 
 async def test_zero_keeps_everything(tmp_path):

@@ -9,12 +9,15 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
+from nightcrew.core.model.delegation import Delegation
+from nightcrew.core.model.pin import TaskKind
 from nightcrew.core.model.report import ReportedOutcome
 from nightcrew.core.model.run import InterruptionKind, Role, Run, StopCause
 from nightcrew.core.model.saying import LONGEST, Saying, SayingState
+from nightcrew.core.policy.saying import MOST_WAITING
 from nightcrew.ports.agent import Reading
 from nightcrew.ports.service import Word
-from tests.engine.part import PERSON, STRANGER, done, fails, interruption_of, says
+from tests.engine.part import PERSON, PROJECT, STRANGER, done, fails, interruption_of, says
 from tests.engine.stage import Stage, plain_edit
 
 
@@ -350,3 +353,69 @@ async def test_the_reviewer_and_a_new_agent_know_what_was_said(tmp_path):
     (review,) = stage.runs(key, Role.REVIEWER)
     assert "use a lock" in prompt_of(stage, review)
     assert "what they ask still holds" in prompt_of(stage, review)
+
+
+async def done_and_asked(stage: Stage, key: TaskKey) -> None:
+    """Its author is done, and then asked something before anything was published; it changes nothing more."""
+    await stage.settle(play=False)
+    await say(stage, key, "why no lock?")
+    stage.play()
+    await stage.settle(play=False)
+    stage.edit = lambda _run: None
+    stage.order("ann", well("session-of-ann", summary="since it is thread-safe"))
+    await stage.settle()
+
+
+async def test_a_question_to_one_that_is_done_does_not_hold_up_what_it_did(tmp_path):
+    stage = stage_of(tmp_path)
+    key = stage.file()
+    await done_and_asked(stage, key)
+    assert stage.task(key).status is Status.DONE
+    assert [run.hears for run in stage.runs(key, Role.AUTHOR)] == [False, True]
+    assert "did it" in stage.pull(key).body
+    assert saying(stage).state is SayingState.SEEN
+
+
+async def test_a_question_to_one_that_handed_parts_over_does_not_lose_them(tmp_path):
+    stage = stage_of(tmp_path)
+    stage.order("ann", well("session-of-ann", delegations=(Delegation("The lock", "Mend it."),)))
+    key = stage.file()
+    await done_and_asked(stage, key)
+    assert stage.block(key).code == "sub_tasks"
+    delegated = stage.task(key).delegated
+    assert delegated is not None
+    assert [part.what.title for part in delegated.parts] == ["The lock"]
+
+
+async def test_a_question_to_the_author_of_a_report_leaves_what_it_wrote(tmp_path):
+    stage = stage_of(tmp_path)
+    stage.order("ann", well("session-of-ann", summary="All is well."))
+    await stage.facade.add_internal_task(PROJECT, title="Look", body="Look at it.", kind=TaskKind.REPORT)
+    (key,) = stage.store.tasks
+    stage.edit = lambda _run: None
+    await done_and_asked(stage, key)
+    internal = await stage.store.find_internal(key)
+    assert internal is not None
+    assert internal.result == "All is well.\n\nsince it is thread-safe"
+    assert stage.task(key).status is Status.DONE
+
+
+async def test_no_secret_of_a_message_is_kept(tmp_path):
+    stage = stage_of(tmp_path, guards={"mask": lambda text: text.replace("s3cret", "***")})
+    key = stage.file()
+    await stage.settle(play=False)
+    await say(stage, key, "x" * 76 + "s3cret")
+    stage.forge.comment(PROJECT, key.number, body="/say the other s3cret", author=PERSON)
+    await stage.later(play=False)
+    assert len(stage.store.sayings) == 2
+    assert not any("s3cret" in one.text for one in stage.store.sayings.values())
+
+
+async def test_no_more_wait_by_comments_than_may(tmp_path):
+    stage = stage_of(tmp_path)
+    key = stage.file()
+    await stage.settle(play=False)
+    for number in range(MOST_WAITING + 2):
+        stage.forge.comment(PROJECT, key.number, body=f"/say number {number}", author=PERSON)
+    await stage.later(play=False)
+    assert len(stage.store.sayings) == MOST_WAITING

@@ -50,7 +50,7 @@ class Asking(Questions):
             agent=new.agent,
             origin=new.origin,
         )
-        event = self._means.event("inquiry.asked", one_line(question, 200), task=task, inquiry=name)
+        event = self._means.event("inquiry.asked", one_line(inquiry.question, 200), task=task, inquiry=name)
         await ports.store.record_inquiry(inquiry, event=event)
         self._means.bus.ring()
         return inquiry
@@ -63,7 +63,8 @@ class Asking(Questions):
                 key = await self._reader.resolve_task(name)
             except NightcrewError:
                 continue  # no task of that name, or several: it is talk
-            if not project or key.project == self._reader.spell(project):
+            is_known = key.project in self._means.settings.projects
+            if is_known and (not project or key.project == self._reader.spell(project)):
                 return key
         return None
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nightcrew.core.errors import Unavailable
 from nightcrew.core.model.claim import Machine
 from nightcrew.core.model.settings import (
     AgentSettings,
@@ -99,5 +100,7 @@ class Ports:
     skills: SkillLibrary = field(default_factory=NoSkills)
 
     def forge_of(self, settings: Settings, project: str) -> Forge:
-        """The forge of a project."""
+        """The forge of a project; Unavailable if it is not configured (any more)."""
+        if project not in settings.projects:
+            raise Unavailable(f"{project} is not a configured project")
         return self.forges[settings.projects[project].forge]

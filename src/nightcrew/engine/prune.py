@@ -76,12 +76,14 @@ async def _find(means: Means) -> Old:
     runs = await store.load_runs(limit=ALL)
     working = {run.task for run in runs if run.is_open}
     folders = [run for run in list_old_runs(tasks, runs, now=now, kept_s=kept.runs_s) if means.folder(run).is_dir()]
+    waiting = {inquiry.id for inquiry in await store.load_inquiries(open_only=True)}
+    asks = _old_files(means.ports.home / FOLDER, ("*",), before=_before(now, kept.runs_s))
     left = list_old_workspaces(tasks.values(), working=working, now=now, kept_s=kept.worktrees_s)
     home = means.ports.home
     return Old(
         runs=tuple(folders),
         tasks=tuple(task for task in left if means.ports.workspace.path(task.key.project, task.key.number).exists()),
-        asks=tuple(_old_files(home / FOLDER, ("*",), before=_before(now, kept.runs_s))),
+        asks=tuple(path for path in asks if path.name not in waiting),
         logs=tuple(_old_files(home / "logs", ("*.jsonl.*", "world-*.json"), before=_before(now, kept.logs_s))),
         backups=tuple(sorted(home.glob("nightcrew.db.backup-*"), key=_changed_at, reverse=True)[kept.backups :]),
         events_before=_before(now, kept.events_s),

@@ -12,7 +12,18 @@ from nightcrew.core.errors import Denied
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.lifecycle import Status
-from nightcrew.core.model.report import Decision, Finding, ReportedOutcome
+from nightcrew.core.model.delegation import Delegation
+from nightcrew.core.model.report import (
+    AssistantReport,
+    AuthorReport,
+    Decision,
+    Finding,
+    ReportedOutcome,
+    ReviewReport,
+    RouterReport,
+    ThreadAnswer,
+)
+from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import Role, Run
 from nightcrew.core.model.settings import ProjectSettings
 from nightcrew.core.neutral import one_line
@@ -254,3 +265,12 @@ async def test_output_is_shown_without_secrets_while_the_run_goes_on(tmp_path):
         assert KNOWN not in piece.text
         assert TOKEN not in piece.text
     assert TOKEN not in (await stage.facade.get_run(run.id)).report
+
+
+def test_every_text_of_a_report_is_masked():
+    one = Delegation("s", "s", agent="s", labels=("s",))
+    author = AuthorReport(ReportedOutcome.DONE, *("s",) * 5, (ThreadAnswer(1, "s"),), (one,))
+    review = ReviewReport(Decision.APPROVE, "s", (Finding("s", 1, "s"),))
+    router = RouterReport(Complexity.SIMPLE, "s", "s", ("s",))
+    for report in (author, review, router, AssistantReport("s", ("s",))):
+        assert "'s'" not in str(leak.mask_report(lambda text: text.replace("s", "*"), report))

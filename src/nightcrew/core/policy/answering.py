@@ -110,6 +110,8 @@ def _follow(inquiry: Inquiry, sight: TrySight | None) -> Step:
         return Rest()
     if sight.has_result:
         return Collect()
+    if sight.running_s is None and inquiry.is_cancelled:
+        return End("the question was cancelled")
     if sight.running_s is None:
         late = sight.waited_s > START_WITHIN_S
         return End(f"it could not be started within {START_WITHIN_S:g} s") if late else Bring()

@@ -4,7 +4,7 @@ Only what a person vouched for may be divided, so deep, so often and so wide as 
 a limit is left out, and that is said.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nightcrew.core.ids import INTERNAL_FROM, RunId, render_number
@@ -264,10 +264,16 @@ def is_made_of_parts(view: TaskView, run: Run) -> bool:
     return is_done and is_bare
 
 
+def describe_cut(cut: Sequence[str]) -> str:
+    """Why what was left out was, for the first few: how to answer has to stand behind it, wherever it is shown."""
+    more = f"; and {len(cut) - _MOST_NAMED} more" if len(cut) > _MOST_NAMED else ""
+    return "; ".join(cut[:_MOST_NAMED]) + more
+
+
 def describe_proposal(run: Run, weighed: Weighed) -> str:
     """The words by which a person is asked."""
     titles = ", ".join(f"“{one_line(what.title, 80)}”" for what in weighed.kept)
     many = f"{len(weighed.kept)} sub-tasks" if len(weighed.kept) > 1 else "a sub-task"
-    left = f" Left out: {'; '.join(weighed.cut)}." if weighed.cut else ""
+    left = f" Left out: {describe_cut(weighed.cut)}." if weighed.cut else ""
     how = "Comment /delegate accept or /delegate refuse, or use `nightcrew task delegate`."
     return f"{run.agent} proposes {many}: {titles}.{left} {how}"

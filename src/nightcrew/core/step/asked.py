@@ -13,7 +13,7 @@ from nightcrew.core.model.world import TaskView, World
 from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
 from nightcrew.core.policy.delegating import accept, is_parent, refuse
 from nightcrew.core.policy.depending import HELD_CODES
-from nightcrew.core.policy.saying import clean_saying, split_now, why_not_said
+from nightcrew.core.policy.saying import clean_saying, split_now, waiting, why_not_said
 
 LABEL_LENGTH = 50
 """Of a label on GitHub, at most."""
@@ -34,7 +34,7 @@ def follow_command(world: World, view: TaskView, issue: Issue) -> Answer | None:
     if view.task.status is Status.DONE and not (issue.is_open and given.command.verb is Verb.RETRY):
         words = "the task is done; reopen the issue to have it done anew"
         return _settle(view.task, given, Settlement.REFUSED, words, now=world.now)
-    return _obey(view.task, given, tuple(world.settings.agents), now=world.now)
+    return _obey(view, given, tuple(world.settings.agents), now=world.now)
 
 
 def unblock_target(task: Task) -> Status:
@@ -47,9 +47,10 @@ def unblock_target(task: Task) -> Status:
 
 
 def answer_command(  # noqa: PLR0911 - an arm each
-    task: Task, command: Command, *, agents: tuple[str, ...], who: str = "a person"
+    task: Task, command: Command, *, agents: tuple[str, ...], who: str = "a person", said: int = 0
 ) -> MoveStatus | FinishTask | tuple[Settlement, str, str]:
-    """What a command comes to: a move, or how it is settled without one, in words, with the label to put on."""
+    """What a command comes to: a move, or how it is settled without one, in words, with the label to put on. `said`:
+    messages that wait for its agent already."""
     match command.verb:
         case Verb.RETRY:
             return _retry(task, who)
@@ -67,7 +68,7 @@ def answer_command(  # noqa: PLR0911 - an arm each
         case Verb.START:
             return _start(task, who)
         case Verb.SAY:
-            return _say(task, command.words)
+            return _say(task, command.words, said)
         case Verb.CLAIM | Verb.REVIEW:
             return Settlement.REFUSED, "that is asked for on a pull request", ""
         case Verb.DELEGATE:
@@ -80,8 +81,9 @@ def answer_command(  # noqa: PLR0911 - an arm each
             return _choose("model", command.words)
 
 
-def _obey(task: Task, given: GivenCommand, agents: tuple[str, ...], *, now: datetime) -> Answer:
-    answer = answer_command(task, given.command, agents=agents, who=given.author)
+def _obey(view: TaskView, given: GivenCommand, agents: tuple[str, ...], *, now: datetime) -> Answer:
+    task = view.task
+    answer = answer_command(task, given.command, agents=agents, who=given.author, said=len(waiting(view)))
     if isinstance(answer, MoveStatus):
         return MoveStatus(
             task.key,
@@ -135,8 +137,8 @@ def _start(task: Task, who: str) -> MoveStatus | tuple[Settlement, str, str]:
     return Settlement.DONE, "it starts whatever it depends on", ""
 
 
-def _say(task: Task, words: str) -> tuple[Settlement, str, str]:
-    refused = why_not_said(task, None, clean_saying(split_now(words)[0]))
+def _say(task: Task, words: str, said: int) -> tuple[Settlement, str, str]:
+    refused = why_not_said(task, None, clean_saying(split_now(words)[0]), waiting=said)
     return (Settlement.REFUSED, refused, "") if refused else (Settlement.DONE, "its agent is told in its next turn", "")
 
 

@@ -7,7 +7,7 @@ from nightcrew.core.model.reaction import ReactionKind
 from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.task import Block
-from nightcrew.core.policy.delegating import is_made_of_parts
+from nightcrew.core.policy.delegating import describe_cut, is_made_of_parts, proposal_of
 from nightcrew.core.policy.retrying import changed_nothing, describe_end, nothing_twice
 from nightcrew.core.stage import Case, Stage, act_on, block
 from nightcrew.core.step.delegate import follow_proposal, weigh_proposal
@@ -26,7 +26,7 @@ def step_in_progress(case: Case) -> Stage:
     said = follow_said(case)
     if said is not None:
         return said
-    outcome = run.outcome
+    run, outcome = _before_answer(case, run, run.outcome)
     weighed = weigh_proposal(case, run)
     handed = follow_proposal(case, run, weighed)
     if handed is not None:
@@ -47,7 +47,29 @@ def step_in_progress(case: Case) -> Stage:
         return _again(case, f"{run.agent} left no report")
     if outcome.report.outcome is not ReportedOutcome.DONE:
         return block(case.task, _asked(run, outcome.report))
-    return _publish(case, run, outcome, why_cut="; ".join(weighed.cut))
+    return _publish(case, run, outcome, why_cut=describe_cut(weighed.cut))
+
+
+def _before_answer(case: Case, run: Run, outcome: RunOutcome) -> tuple[Run, RunOutcome]:
+    """Its last run with the outcome; of turns that only answered what a person said, before there is a pull request,
+    the run before them, if that had come to its end: what it did goes on as it was."""
+    turns = list(case.view.counted(Role.AUTHOR))
+    while turns and turns[-1].hears and changed_nothing(turns[-1]) and not proposal_of(turns[-1]):
+        turns.pop()
+    last = turns[-1] if turns else run
+    if last is run or last.outcome is None or case.view.pull != Known(None) or _has_handed_over(case, last):
+        return run, outcome
+    report, is_same = last.outcome.report, last.outcome.head_sha == outcome.head_sha
+    is_over = last.outcome.failure is None and last.outcome.interruption is None
+    is_done = isinstance(report, AuthorReport) and report.outcome is ReportedOutcome.DONE
+    is_ended = is_over and is_same and (is_done or bool(proposal_of(last)))
+    return (last, last.outcome) if is_ended else (run, outcome)
+
+
+def _has_handed_over(case: Case, run: Run) -> bool:
+    """Whether what it proposed was taken, or refused: the task has gone on since."""
+    handed = case.task.delegated
+    return handed is not None and run.id in {handed.run, *(part.run for part in handed.parts)}
 
 
 def _publish(case: Case, run: Run, outcome: RunOutcome, *, why_cut: str) -> Stage:

@@ -165,7 +165,7 @@ async def _answer(means: Means, inquiry: Inquiry, run: Run, report: AssistantRep
 async def _close(
     means: Means, inquiry: Inquiry, run: Run, *, failure: Failure | None, lost: str = "", usage: Usage = NO_USAGE
 ) -> None:
-    now = means.ports.clock.now()
+    now, failure = means.ports.clock.now(), mask_failure(means.ports.mask, failure)
     why = f"{run.agent}: {failure.kind.value}, {failure.detail}" if failure else f"{run.agent}: {lost}"
     event = means.event("inquiry.unanswered", one_line(why, 500), task=inquiry.task, inquiry=inquiry.id)
 

@@ -64,9 +64,22 @@ async def keep_result(means: Means, run: Run, report: Report | None) -> bool:
     internal = await store.find_internal(run.task)
     if internal is None or not internal.is_report:
         return False
-    text = means.ports.mask(read_answer(means.folder(run)) or report.summary)
+    written = read_answer(means.folder(run))
+    # A turn that only answers what a person said leaves what was written before.
+    before = internal.result if run.hears and not written else ""
+    said = written or report.summary
+    text = means.ports.mask(f"{before}\n\n{said}" if before and said not in before else before or said)
     await store.change_internal(run.task, lambda stored: replace(stored, result=text))
     return True
+
+
+async def _is_part(means: Means, task: Task) -> bool:
+    """Whether it waits for sub-tasks, or another for it: that would be left waiting for nothing, or not wait at all."""
+    if task.delegated is not None and task.delegated.waited_for:
+        return True
+    others = await means.ports.store.load_tasks(project=task.key.project)
+    parts = (part for other in others if other.delegated is not None for part in other.delegated.waited_for)
+    return any(part.number == task.key.number for part in parts)
 
 
 async def publish_internal(means: Means, key: TaskKey) -> tuple[Issue, bool]:
@@ -83,6 +96,8 @@ async def publish_internal(means: Means, key: TaskKey) -> tuple[Issue, bool]:
     if task.status not in _AT_REST or task.pull is not None or await store.load_runs(task=key, open_only=True):
         raise Conflict(f"{key} is at work; it can be published before that, or when it is over")
     is_over = task.status is Status.DONE
+    if not is_over and await _is_part(means, task):
+        raise Conflict(f"{key} has sub-tasks, or is one that is waited for; it can be published when it is over")
     settings = means.project(key)
     labels = () if is_over or settings.intake is Intake.ALL else (settings.intake_label,)
     if labels:

@@ -108,14 +108,23 @@ def mask_report(mask: Mask, report: Report | None) -> Report | None:
                 question=mask(report.question),
                 learned=mask(report.learned),
                 delegations=tuple(
-                    replace(one, title=mask(one.title), body=mask(one.body)) for one in report.delegations
+                    replace(
+                        one,
+                        title=mask(one.title),
+                        body=mask(one.body),
+                        agent=mask(one.agent),
+                        labels=tuple(mask(label) for label in one.labels),
+                    )
+                    for one in report.delegations
                 ),
+                answers=tuple(replace(one, text=mask(one.text)) for one in report.answers),
             )
         case ReviewReport():
-            findings = tuple(replace(item, text=mask(item.text)) for item in report.findings)
+            findings = tuple(replace(item, path=mask(item.path), text=mask(item.text)) for item in report.findings)
             return replace(report, summary=mask(report.summary), findings=findings)
         case RouterReport():
-            return replace(report, why=mask(report.why), skills=tuple(mask(name) for name in report.skills))
+            skills = tuple(mask(name) for name in report.skills)
+            return replace(report, agent=mask(report.agent), why=mask(report.why), skills=skills)
         case AssistantReport():
             return replace(report, answer=mask(report.answer), orders=tuple(mask(order) for order in report.orders))
         case None:

@@ -18,7 +18,9 @@ _SHOWN = 80
 
 
 async def say(means: Means, saying: Saying, *, command: SettledCommand | None = None) -> bool:
-    """Keep a message for the agent of a task. False if it is kept already."""
+    """Keep a message for the agent of a task, without secrets, since it is shown in many places. False if it is kept
+    already."""
+    saying = replace(saying, text=means.ports.mask(saying.text))
     why = f"{saying.author} has something to say to its agent"
     event = means.event("saying.queued", why, task=saying.task, saying=saying.id, interrupts=saying.interrupts)
     return await means.ports.store.record_saying(saying, event=event, command=command)

@@ -39,4 +39,12 @@ def _dependencies(task: Task, parts: Iterable[SubTask], bond: Bond, tasks: Tasks
 def _standing(task: Task | None) -> Observed[Standing]:
     if task is None:
         return Unknown("it is not on record")
-    return Known(Standing.COMPLETED if task.status is Status.DONE else Standing.OPEN)
+    if task.status is not Status.DONE:
+        return Known(Standing.OPEN)
+    return Known(Standing.COMPLETED if _is_completed(task) else Standing.NOT_PLANNED)
+
+
+def _is_completed(task: Task) -> bool:
+    """Whether its own work was merged, or that of its sub-tasks; else somebody closed it."""
+    parts = task.delegated.parts if task.delegated is not None else ()
+    return task.merge_sha is not None or any(part.standing is Standing.COMPLETED for part in parts)
