@@ -59,6 +59,7 @@ from tests.core.build import (
     a_task,
     a_view,
     a_world,
+    an_agent,
     an_issue,
     an_outcome,
     done_report,
@@ -433,3 +434,14 @@ def test_how_a_sub_task_ended_is_told():
     assert told == "- #8 One: merged as #70, so it is in your branch's base\n   its author says: Did it."
     assert "without being done" in render_end(replace(part, standing=Standing.NOT_PLANNED), merged=None, said="")
     assert "(not made) One: not known" in render_end(SubTask(0, RUN, ONE), merged=None, said="")
+
+
+@pytest.mark.parametrize("fields", [{"can_author": False}, {"enabled": False}])
+def test_no_part_is_for_an_agent_that_may_not_write(fields):
+    world, _ = a_case(a_proposal(Delegation("One", "x", agent="bob")))
+    agents = {**world.settings.agents, "bob": an_agent("bob", **fields)}
+    move = only(replace(world, settings=replace(world.settings, agents=agents)))
+    assert isinstance(move, MoveStatus)
+    assert move.delegated is not None
+    assert move.delegated.parts[0].what.agent == ""
+    assert move.delegated.cut == ("there is no agent bob for “One”",)

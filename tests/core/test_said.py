@@ -191,3 +191,9 @@ def test_what_may_be_said():
     assert split_now("—now stop") == ("stop", True)
     assert split_now("use --now") == ("use --now", False)
     assert split_now("") == ("", False)
+
+
+def test_what_the_router_chose_stays_with_the_agent_that_goes_on():
+    task = a_task(Status.ROUTED, route=a_route("bob", skills=("tests",)))
+    route = only(step(a_view(task=task, sayings=SAID, runs=(a_run(agent="ann"),))), RecordRoute).route
+    assert (route.agent, route.skills) == ("ann", ("tests",))

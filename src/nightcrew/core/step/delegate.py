@@ -26,7 +26,8 @@ def follow_proposal(case: Case, run: Run, weighed: Weighed) -> Stage | None:
 
 def weigh_proposal(case: Case, run: Run) -> Weighed:
     """What of the proposal of a run is taken."""
-    return weigh(case.project, case.view, run, agents=case.world.settings.agents)
+    authors = [agent.name for agent in case.world.settings.agents.values() if agent.enabled and agent.can_author]
+    return weigh(case.project, case.view, run, agents=authors)
 
 
 def wait_for_parts(case: Case) -> Stage | None:

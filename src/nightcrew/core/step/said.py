@@ -86,7 +86,9 @@ def own_route(case: Case, route: Route) -> Route | Wait | None:
     if pool.find(last.agent) is not None:
         why = "it did the work that somebody has something to say to"
         is_same = (route.agent, route.model) == (last.agent, last.model)
-        return route if is_same else Route(last.agent, last.model, route.complexity, RouteSource.PERSON, why)
+        return (
+            route if is_same else replace(route, agent=last.agent, model=last.model, source=RouteSource.PERSON, why=why)
+        )
     exclusion = next((one for one in pool.exclusions if one.agent == last.agent), None)
     if exclusion is None or exclusion.is_lasting:
         return None
