@@ -196,7 +196,7 @@ class TestSentence:
             "It is new: a slot is missing. It starts."
         )
         assert render_sentence(Status.NEW, Wait("x", "so it is"), now=NOW) == "It is new: so it is."
-        assert render_sentence(Status.DONE, None, now=NOW) == "It is finished: closed without a merge."
+        assert render_sentence(Status.DONE, None, now=NOW) == "It is finished, without a merge."
         assert render_sentence(Status.DONE, None, now=NOW, merge_sha="c" * 40) == "It is merged (ccccccccc)."
         assert "next look" in render_sentence(Status.NEW, None, now=NOW)
 

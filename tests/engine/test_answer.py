@@ -114,7 +114,7 @@ async def test_a_question_is_shown_as_one(tmp_path):
     await stage.settle()
     code, sentence = await stage.summary(key)
     assert code == "blocked"
-    assert sentence == "It is blocked: ann asks: left or right?. Answer with a comment on the issue."
+    assert sentence == "It is blocked: ann asks: left or right? Answer with a comment on the issue."
     assert [summary.task.key for summary in await stage.facade.list_tasks(project=PROJECT)] == [key]
 
 

@@ -13,7 +13,7 @@ from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.report import Decision, ReportedOutcome
 from nightcrew.core.model.route import Complexity
 from nightcrew.core.model.run import InterruptionKind, Role, RunState
-from nightcrew.core.model.settings import AgentSettings, RouterMode, Settings
+from nightcrew.core.model.settings import AgentSettings, CheckCommand, ProjectSettings, RouterMode, Settings
 from nightcrew.ports.agent import Reading
 from tests.engine.part import (
     PROJECT,
@@ -251,7 +251,7 @@ async def test_bad_output_keeps_the_commits_for_the_next_attempt(tmp_path):
     stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
     key = stage.file()
     stage.order("ann", fails(FailureKind.BAD_OUTPUT, "no report"))
-    stage.edit = lambda run: {"done.txt": "all of it"} if run.attempt == 1 else None
+    stage.edit = lambda run: {"done.txt": "all of it"} if run.attempt == 1 else {}
     await stage.settle()
     first, second = stage.runs(key, Role.AUTHOR)
     assert (first.agent, second.agent) == ("ann", "bob")
@@ -285,6 +285,16 @@ async def test_no_change_goes_to_the_next_agent_and_in_the_end_to_a_person(tmp_p
     stage.edit = plain_edit
     await stage.later()
     assert stage.task(key).status is Status.DONE
+
+
+async def test_where_nothing_is_changed_for_checks_that_fail_they_are_named(tmp_path):
+    stage = Stage(tmp_path, projects=(ProjectSettings(PROJECT, checks=(CheckCommand("unit", ("false",)),)),))
+    stage.auto_ci = False
+    key = stage.file()
+    stage.edit = lambda run: plain_edit(run) if run.attempt == 1 else {}
+    await stage.settle(max_ticks=200)
+    assert stage.block(key).code == "no_changes"
+    assert "counts. These checks fail: nightcrew/unit." in stage.block(key).words
 
 
 async def test_what_an_agent_left_uncommitted_is_committed_for_it(tmp_path):
@@ -401,7 +411,7 @@ async def test_a_file_that_the_issue_asks_for_or_that_was_there_is_work(tmp_path
 
 async def test_notes_of_an_earlier_run_are_no_work_of_a_later_one(tmp_path):
     stage = Stage(tmp_path, agents=("ann", "bob", "cat"))
-    stage.edit = lambda run: {"SUMMARY.md": "mine\n"} if run.attempt == 1 else None
+    stage.edit = lambda run: {"SUMMARY.md": "mine\n"} if run.attempt == 1 else {}
     key = stage.file()
     await stage.until(lambda: len(stage.runs(key, Role.AUTHOR)) > 2)
     assert [failure_of(run).kind for run in stage.runs(key, Role.AUTHOR)[:2]] == [FailureKind.NO_CHANGES] * 2

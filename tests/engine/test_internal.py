@@ -90,6 +90,7 @@ async def test_a_failed_attempt_goes_to_another_agent_and_a_question_to_its_pers
     stage.order("bob", says(ReportedOutcome.NEEDS_INPUT, question="left or right?"))
     await stage.until(lambda: stage.task(key).status is Status.BLOCKED)
     assert "left or right?" in stage.block(key).words
+    assert (await stage.summary(key))[1].endswith("left or right? Answer with `nightcrew task comment`.")
     answer = await stage.facade.comment_task(key, text="Right, please.")
     assert answer.changed
     assert "Right, please." in stage.store.internals[key].body

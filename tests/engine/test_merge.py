@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nightcrew.core.actions import Done, OutcomeOpen, Refused
+from nightcrew.core.actions import Done, OutcomeOpen, Refused, RunChecks
 from nightcrew.core.errors import Conflict, OutcomeUnknown
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.merge import MergeMethod, MergeMode
@@ -291,6 +291,20 @@ async def test_an_own_check_that_does_not_end_fails(tmp_path):
     state = stage.checks(stage.pull(key).head_sha)["nightcrew/check0"]
     assert state.state is CheckState.FAILURE
     assert "did not end" in state.summary
+
+
+async def test_own_checks_do_not_wait_for_a_base_that_moved_since_the_last_fetch(tmp_path):
+    stage = Stage(tmp_path, projects=with_checks(("true",)))
+    stage.auto_ci = False
+    key = stage.file()
+    await stage.until(lambda: key in stage.store.tasks and stage.task(key).pull is not None)
+    pull, moved = stage.pull(key), stage.forge.push(PROJECT, "main")
+    assert (
+        await stage.act(RunChecks(key, pull.number, pull.head_sha, moved, ("check0",), "the base has moved")) == Done()
+    )
+    check = stage.checks(pull.head_sha)["nightcrew/check0"]
+    assert check.state is CheckState.SUCCESS
+    assert moved[:10] in check.summary
 
 
 async def test_own_checks_of_a_pull_request_that_conflicts_fail(tmp_path):

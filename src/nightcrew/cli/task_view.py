@@ -82,7 +82,7 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("status", task["status"]),
         ("until", render_when(wait["until_at"], now) if wait.get("until_at") else ""),
         ("blocked", f"{block['words']} [{block['code']}]" if block else ""),
-        ("answer", "comment on the issue" if block.get("answerable") else ""),
+        ("answer", _how_answered(detail) if block.get("answerable") else ""),
         ("agent", f"{route['agent']}{model}, {route['complexity']}: {route['why']}" if route else ""),
         ("skills", ", ".join(route.get("skills", ()))),
         ("attempts", f"{task['attempts']}, reviews that asked for changes: {task['cycles']}"),
@@ -98,6 +98,11 @@ def _facts(detail: Json, *, now: float) -> list[tuple[str, str]]:
         ("updated", render_when(task["updated_at"], now)),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _how_answered(detail: Json) -> str:
+    """How a person answers what a blocked task asks."""
+    return f"nightcrew task comment {detail['summary']['task']} TEXT" if detail["internal"] else "comment on the issue"
 
 
 def _published(internal: Json) -> str:
@@ -137,7 +142,7 @@ def _spent(detail: Json) -> str:
         return f"{render(spent[name] or 0)}{limit}"
 
     parts = [
-        shown("runs", lambda number: f"{number:.0f} runs"),
+        shown("runs", lambda number: f"{number:.0f} run{'' if number == 1 else 's'}"),
         shown("wall_s", lambda seconds: f"{seconds / 60:.0f} min"),
         shown("tokens", lambda number: f"{number:,.0f} tokens"),
         shown("cost_usd", lambda cost: f"{cost:.2f} USD"),

@@ -39,10 +39,11 @@ def render_sentence(status: Status, wait: Wait | None, *, now: datetime, merge_s
     """One sentence: why the task is where it is, what happens next, and when. `merge_sha`: the commit by which it was
     merged, None if it was not."""
     if wait is None and status is Status.DONE:
-        return "It is finished: closed without a merge." if merge_sha is None else f"It is merged ({merge_sha[:9]})."
+        return "It is finished, without a merge." if merge_sha is None else f"It is merged ({merge_sha[:9]})."
     if wait is None:
         return f"It is {status.value}; the next look decides."
-    text = f"It is {status.value}: {wait.words.rstrip('.')}."
+    words = wait.words.rstrip(".")
+    text = f"It is {status.value}: {words}" + ("" if words.endswith(("?", "!")) else ".")
     if wait.next:
         text += " " + (wait.next if wait.next.endswith(".") else wait.next + ".")
     if wait.until_at is not None:

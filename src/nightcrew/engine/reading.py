@@ -46,6 +46,7 @@ from nightcrew.ports.store import Store
 
 SAYINGS_OF_A_TASK = 20
 EVENTS_OF_A_TASK = 200
+_LIST = "; `nightcrew task list --all` shows those that are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ class Reader:
     async def get_task(self, key: TaskKey) -> TaskDetail:
         task = await self._store.find_task(key)
         if task is None:
-            raise Missing(f"{key} is not a task; `nightcrew task list --all` shows those that are")
+            raise Missing(f"{key} is not a task{_LIST}")
         runs = await self._store.load_runs(task=key)
         open_run = next((run for run in runs if run.is_open), None)
         workspace = next((run for run in reversed(runs) if run.role is Role.AUTHOR), None)
@@ -207,7 +208,7 @@ class Reader:
                 raise Missing(str(error)) from error
             key = TaskKey(self.spell(key.project), key.number)
             if await self._store.find_task(key) is None:
-                raise Missing(f"{key} is not a task")
+                raise Missing(f"{key} is not a task{_LIST}")
             return key
         name, _, number = text.rpartition("#")
         try:
@@ -219,7 +220,7 @@ class Reader:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise Missing(f"{text!r} is not a task")
+            raise Missing(f"{text!r} is not a task{_LIST}")
         raise Conflict(f"{text!r} could be any of: {', '.join(sorted(map(str, found)))}")
 
     async def list_runs(self, *, task: TaskKey | None = None, limit: int = 50) -> tuple[Run, ...]:
@@ -288,7 +289,7 @@ class Reader:
         if task.key.project not in self._settings().projects:
             return inactive(task.key.project)
         if task.status is Status.BLOCKED:
-            return wait_for_person(task.block)
+            return wait_for_person(task)
         if not running:
             return Wait("service_down", "the service is not running", "Start it with `nightcrew serve`.")
         return None

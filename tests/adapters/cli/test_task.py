@@ -225,6 +225,9 @@ async def test_an_internal_task_is_added_shown_and_published(tmp_path):
         (key,) = service.internals
         service.internals[key] = replace(service.internals[key], result="It is \x1b[31mslow.")
         shown = await person.said("task", "show", "i1")
+        asks = Block("question", "which colour?", answerable=True, at=NOW)
+        service.tasks[key] = replace(service.tasks[key], status=Status.BLOCKED, block=asks)
+        assert "nightcrew task comment acme/widgets#i1 TEXT" in await person.said("task", "show", "i1")
         assert "#77" in await person.said("task", "publish", "i1")
         assert "--internal" in await person.refused("task", "add", "Look", "--report", code=2)
         assert "labels" in await person.refused("task", "add", "Look", "--internal", "--label", "x", code=2)

@@ -1,6 +1,6 @@
 """A run of an author ended without usable work: try again, or ask a person?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.model.report import AuthorReport, ReportedOutcome, ReviewReport, RouterReport
@@ -82,15 +82,17 @@ def changed_nothing(run: Run) -> bool:
     return isinstance(report, AuthorReport) and report.outcome is ReportedOutcome.DONE and not outcome.has_commits
 
 
-def nothing_twice(view: TaskView, run: Run) -> Block | None:
-    """The block of a task at which one agent has changed nothing twice: asking it again would end the same way."""
+def nothing_twice(view: TaskView, run: Run, *, red: Sequence[str] = ()) -> Block | None:
+    """The block of a task at which one agent has changed nothing twice: asking it again would end the same way. `red`:
+    the checks that fail on what is there."""
     before = [one for one in view.counted(Role.AUTHOR) if one.agent == run.agent and changed_nothing(one)]
     before = [one for one in before if not one.hears]
     if run.hears or not changed_nothing(run) or len(before) < 2:
         return None
     report = run.outcome.report if run.outcome is not None else None
     said = f" It says: {report.summary}" if isinstance(report, AuthorReport) and report.summary else ""
-    words = f"{run.agent} said twice that it is done, and changed nothing that counts.{said}"
+    fails = f" These checks fail: {', '.join(red)}." if red else ""
+    words = f"{run.agent} said twice that it is done, and changed nothing that counts.{fails}{said}"
     return Block("no_changes", f"{words} Say in a comment what is to be changed, or close the issue.", answerable=True)
 
 

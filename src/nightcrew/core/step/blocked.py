@@ -45,7 +45,7 @@ def step_blocked(case: Case) -> Stage:
     said = follow_said_blocked(case)
     if said is not None:
         return said
-    return _remind(case, reason) or Stage(wait=wait_for_person(reason))
+    return _remind(case, reason) or Stage(wait=wait_for_person(case.task))
 
 
 def _remind(case: Case, reason: Block | None) -> Stage | None:
@@ -63,14 +63,16 @@ def _remind(case: Case, reason: Block | None) -> Stage | None:
     return act_on(NoteRun(case.task.key, key, words, "a person is reminded of the question"))
 
 
-def wait_for_person(reason: Block | None) -> Wait:
+def wait_for_person(task: Task) -> Wait:
     """Why a blocked task waits, and what a person is asked for."""
+    reason = task.block
     words = reason.words if reason is not None else "a person set it to blocked"
     if reason is not None and reason.code == SUB_TASKS:
         next_step = "Comment /delegate accept or /delegate refuse, or use `nightcrew task delegate`."
         return Wait("blocked", words.removesuffix(next_step).rstrip(), next_step)
+    answer = "`nightcrew task comment`" if task.key.is_internal else "a comment on the issue"
     next_step = (
-        "Answer with a comment on the issue."
+        f"Answer with {answer}."
         if reason is not None and reason.answerable
         else "Put it right and set status:new or status:routed, or use `nightcrew task retry` or `unblock`."
     )

@@ -7,6 +7,7 @@ from nightcrew.core.model.reaction import ReactionKind
 from nightcrew.core.model.report import AuthorReport, Decision, ReportedOutcome
 from nightcrew.core.model.run import Role, Run, RunOutcome
 from nightcrew.core.model.task import Block
+from nightcrew.core.policy.checking import failed_checks
 from nightcrew.core.policy.delegating import describe_cut, is_made_of_parts, proposal_of
 from nightcrew.core.policy.retrying import changed_nothing, describe_end, nothing_twice
 from nightcrew.core.stage import Case, Stage, act_on, block
@@ -34,7 +35,7 @@ def step_in_progress(case: Case) -> Stage:
     why = _why_finished(case, run, outcome)
     if why:
         return act_on(FinishTask(case.task.key, case.task.status, merged=False, why=why))
-    spent = nothing_twice(case.view, run)
+    spent = nothing_twice(case.view, run, red=_red(case))
     if _is_answer(case, run, outcome):
         return _publish_as_is(case, run)
     if run.hears and changed_nothing(run) and isinstance(outcome.report, AuthorReport):
@@ -120,6 +121,14 @@ def _only_answered(case: Case, run: Run, report: AuthorReport) -> Stage:
         return _publish_as_is(case, run)
     words = f"{run.agent} answered, and has changed nothing yet: {report.summary}"
     return block(case.task, Block("answered", words, answerable=True))
+
+
+def _red(case: Case) -> tuple[str, ...]:
+    """The checks that fail on its pull request, as far as is known."""
+    pull = case.view.pull.value if isinstance(case.view.pull, Known) else None
+    if pull is None or not isinstance(pull.checks, Known):
+        return ()
+    return tuple(sorted({check.name for check in failed_checks(case.settings, pull)}))
 
 
 def _publish_as_is(case: Case, run: Run) -> Stage:

@@ -50,7 +50,7 @@ def step_review(case: Case) -> Stage:
         case Status.NEEDS_REVIEW:
             return _begin(case, pull)
         case Status.BLOCKED:
-            return Stage(wait=wait_for_person(task.block))
+            return Stage(wait=wait_for_person(task))
         case Status.IN_REVIEW:
             last = case.view.last(Role.REVIEWER)
             moved = last is None or last.head_sha != pull.pull.head_sha

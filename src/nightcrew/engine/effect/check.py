@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightcrew.core.actions import ActionOutcome, Done, Refused, RunChecks
+from nightcrew.core.errors import Missing
 from nightcrew.core.ids import Sha, TaskKey
 from nightcrew.core.model.settings import CheckCommand
 from nightcrew.core.neutral import one_line
@@ -55,9 +56,7 @@ async def run_checks(means: Means, action: RunChecks) -> ActionOutcome:
     commands = [check for check in means.project(key).checks if check.name in action.names]
     await ground.announce(means, commands)
     workspace, checkout_key = means.ports.workspace, f"check-{key.number}-{action.head_sha[:12]}-{action.base_sha[:12]}"
-    checkout = await workspace.ensure_merge_checkout(
-        key.project, checkout_key, base=action.base_sha, head=action.head_sha
-    )
+    checkout = await _merged(means, action, checkout_key)
     if isinstance(checkout, MergeConflict):
         for check in commands:
             await ground.answer(means, check, "failure", f"it conflicts with {pull.base_ref}")
@@ -68,6 +67,16 @@ async def run_checks(means: Means, action: RunChecks) -> ActionOutcome:
     finally:
         await workspace.remove_checkout(key.project, checkout_key)
     return Done()
+
+
+async def _merged(means: Means, action: RunChecks, checkout_key: str) -> Path | MergeConflict:
+    """The merge result. A base that moved since the repository was fetched is fetched, and not waited for."""
+    workspace, project = means.ports.workspace, action.task.project
+    try:
+        return await workspace.ensure_merge_checkout(project, checkout_key, base=action.base_sha, head=action.head_sha)
+    except Missing:
+        await workspace.fetch(project, await means.forge(action.task).scm.fetch_remote(project))
+    return await workspace.ensure_merge_checkout(project, checkout_key, base=action.base_sha, head=action.head_sha)
 
 
 async def run_commands(
