@@ -239,6 +239,9 @@ async def test_what_is_at_work_is_not_published_nor_what_is_an_issue(tmp_path):
         await stage.facade.publish_task(key)
     with pytest.raises(Conflict, match="issue already"):
         await stage.facade.publish_task(filed)
+    await stage.until(lambda: stage.task(key).status is Status.DONE)
+    with pytest.raises(Conflict, match=f"pull request #{stage.task(key).pull}, by which it ends"):
+        await stage.facade.publish_task(key)
 
 
 async def test_it_is_named_like_any_task(tmp_path):

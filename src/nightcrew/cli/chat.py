@@ -76,7 +76,9 @@ def _order(context: Context, text: str, is_person: bool) -> None:
     """An order of the person's own. In a pipe it is not taken: a file of questions orders nothing."""
     (proposal,) = parse_proposals([text])
     words = find_command(proposal.order) if proposal.order is not None else None
-    if words is None or not is_person:
+    if not is_person:
+        raise CliError(f"{clean(text)} is not done: orders are taken on a terminal alone, not in a pipe")
+    if words is None:
         raise CliError(f"{clean(text)} is not an order that can be given here", hint=_HELP)
     _confirmed(context, words)
 

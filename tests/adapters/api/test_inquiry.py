@@ -102,7 +102,7 @@ async def test_a_file_of_questions_is_one_conversation_and_orders_nothing(tmp_pa
     assert said.splitlines() == ["So.", f"(proposed: nightcrew task retry '{PROJECT}#42')"] * 2
     assert json.loads(lines)["answer"] == "So."
     assert done.returncode == 1
-    assert b"not an order that can be given here" in done.stderr
+    assert b"orders are taken on a terminal alone" in done.stderr
     questions = [one.question for one in service.inquiries.values()]
     assert questions == ["Why?", "And then?", "Why?"]
     first, second, third = (one.talk for one in service.inquiries.values())

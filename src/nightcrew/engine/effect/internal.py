@@ -93,7 +93,9 @@ async def publish_internal(means: Means, key: TaskKey) -> tuple[Issue, bool]:
     tracker = means.ports.forge_of(means.settings, key.project).tracker
     if internal.issue is not None:
         return await tracker.fetch_issue(key.project, internal.issue), False
-    if task.status not in _AT_REST or task.pull is not None or await store.load_runs(task=key, open_only=True):
+    if task.pull is not None:
+        raise Conflict(f"{key} has pull request #{task.pull}, by which it ends; only one without can be published")
+    if task.status not in _AT_REST or await store.load_runs(task=key, open_only=True):
         raise Conflict(f"{key} is at work; it can be published before that, or when it is over")
     is_over = task.status is Status.DONE
     if not is_over and await _is_part(means, task):
