@@ -446,3 +446,12 @@ async def test_what_is_said_to_a_parent_that_waits_is_heard_with_what_became_of_
     (said,) = stage.store.sayings.values()
     assert said.run == stage.runs(key, Role.AUTHOR)[1].id
     assert (stage.task(key).status, stage.task(key).pull is not None) == (Status.DONE, has_work)
+
+
+async def test_a_word_for_a_head_is_none_for_sub_tasks(tmp_path):
+    stage = a_stage(tmp_path, DelegationMode.ASK)
+    key = await proposed(stage)
+    await stage.settle()
+    with pytest.raises(Conflict, match="no pull request under review"):
+        await stage.facade.approve_task(key, head="1234abcd")
+    assert state(stage, key) is DelegationState.PROPOSED

@@ -14,6 +14,7 @@ from nightcrew.core.chat.proposal import render_order
 from nightcrew.core.errors import ConfigError, NightcrewError
 from nightcrew.core.ids import TaskKey
 from nightcrew.core.neutral import one_line
+from nightcrew.core.policy.delegating import BLOCK as SUB_TASKS
 from nightcrew.core.policy.saying import split_now
 from nightcrew.ports.channel import Place, render_receiver
 from nightcrew.ports.clock import Clock
@@ -163,7 +164,8 @@ class Desk:
             case Verb.APPROVE:
                 return await self._approve(order, key)
             case Verb.MERGE:
-                answer = await self._approve(order, key)
+                proposed = await self._proposed(key)
+                answer = proposed or await self._approve(order, key)
                 await service.wake()
                 return answer
             case Verb.COMMENT if order.rest:
@@ -189,6 +191,13 @@ class Desk:
         """A button names the head that it was made for; pressed after another push it approves nothing."""
         meant = order.rest if _HEAD.fullmatch(order.rest) else ""
         return await self.service.approve_task(key, head=meant)
+
+    async def _proposed(self, key: TaskKey) -> Answer | None:
+        """That a word for a merge is no word for sub-tasks, where its author proposes some."""
+        block = (await self.service.get_task(key)).summary.task.block
+        if block is None or block.code != SUB_TASKS:
+            return None
+        return Answer(False, f"{key} has nothing to merge: it proposes sub-tasks. /delegate {key} accept, or refuse")
 
     async def _new(self, order: Order) -> Answer:
         projects = [project.slug for project in (await self.service.status()).projects]

@@ -100,7 +100,7 @@ class Facade(Asking):
 
     async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
         task = await self._task(key)
-        if task.status is Status.BLOCKED and task.block is not None and task.block.code == SUB_TASKS:
+        if not head and task.status is Status.BLOCKED and task.block is not None and task.block.code == SUB_TASKS:
             return await self.delegate_task(key, accept=True)
         if task.pull is None or task.status not in (Status.NEEDS_REVIEW, Status.IN_REVIEW):
             raise Conflict(f"{key} has no pull request under review to approve")

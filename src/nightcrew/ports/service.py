@@ -222,8 +222,8 @@ class Service(JobService, SkillService, InquiryService, Protocol):
         ...
 
     async def approve_task(self, key: TaskKey, *, head: str = "") -> Answer:
-        """A person's word for the merge of the head as it is now. With `head`, or its beginning, for that one alone:
-        Conflict if the forge shows another."""
+        """A person's word for the merge of the head as it is now, or for the sub-tasks that its author proposes. With
+        `head`, or its beginning, for that head alone: Conflict if the forge shows another."""
         ...
 
     async def retry_task(self, key: TaskKey) -> Answer:

@@ -198,3 +198,11 @@ async def test_sub_tasks_are_answered_by_an_order_or_a_button():
     assert [button.order for button in buttons[:2]] == orders
     assert "accept or refuse" in (await stage.give("/delegate 44")).text
     assert "routed" in (await stage.give(orders[0])).text
+
+
+async def test_a_word_for_a_merge_makes_no_sub_tasks():
+    stage = Stage()
+    block = Block("sub_tasks", "ann proposes 2 sub-tasks")
+    stage.service.put_task(replace(a_task(44, status=Status.BLOCKED), pull=9, block=block, delegated=a_proposal()))
+    assert "nothing to merge" in (await stage.sure("/merge 44")).text
+    assert (await stage.service.get_task(parse_task_key(f"{PROJECT}#44"))).summary.task.approved_sha is None
