@@ -415,3 +415,13 @@ async def test_no_secret_of_a_question_stands_in_its_event(tmp_path):
     here = await asked(tmp_path, guards={"mask": lambda text: text.replace("s3cret", "***")})
     await here.ask("x" * 196 + "s3cret")
     assert not any("s3c" in event.why for event in here.stage.store.events)
+
+
+async def test_what_is_recorded_of_its_run_names_no_task_that_there_is_not(tmp_path):
+    async def mask_folder(_folder: Any) -> tuple[str, ...]:
+        return ("output.log",)
+
+    here = await asked(tmp_path, guards={"mask_folder": mask_folder})
+    await here.settle(await here.ask())
+    (event,) = [event for event in here.stage.store.events if event.kind == "run.masked"]
+    assert event.task is None

@@ -15,7 +15,7 @@ from nightcrew.core.neutral import one_line
 from nightcrew.core.policy.noticing import told_of_exit
 from nightcrew.core.policy.retrying import describe_end
 from nightcrew.core.words import render_commit_message
-from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns
+from nightcrew.engine.effect.cool import keep_unknown, settle_cooldowns, task_of
 from nightcrew.engine.effect.ending import can_resume, own_usage, read_end
 from nightcrew.engine.effect.internal import keep_result
 from nightcrew.engine.effect.leak import mask_failure, mask_report
@@ -154,11 +154,11 @@ async def mask_run_folder(means: Means, run: Run) -> None:
         names = await means.ports.mask_folder(means.folder(run))
     except OSError as error:
         words = f"secrets may be left in {run.folder}: {error.strerror or error}"
-        await means.ports.store.record_event(means.event("run.not_masked", words, task=run.task, run=run.id))
+        await means.ports.store.record_event(means.event("run.not_masked", words, task=task_of(run), run=run.id))
         return
     if names:
         words = f"secrets were taken out of {one_line(', '.join(names))}"
-        await means.ports.store.record_event(means.event("run.masked", words, task=run.task, run=run.id))
+        await means.ports.store.record_event(means.event("run.masked", words, task=task_of(run), run=run.id))
 
 
 async def _clean_up(means: Means, run: Run) -> None:

@@ -49,7 +49,7 @@ async def keep_unknown(means: Means, run: Run, reading: Reading) -> None:
 
 async def _credit(means: Means, run: Run, known: tuple[Cooldown, ...]) -> None:
     store, rules = means.ports.store, means.settings.cooldowns
-    event = means.event("cooldown.cleared", f"{run.agent} worked", task=_task_of(run), run=run.id)
+    event = means.event("cooldown.cleared", f"{run.agent} worked", task=task_of(run), run=run.id)
     for row in credit(run, known, now=means.ports.clock.now()):
         if is_forgiven(row, rules):
             await tell_return(means, row)
@@ -61,7 +61,7 @@ async def _credit(means: Means, run: Run, known: tuple[Cooldown, ...]) -> None:
 async def _charge(
     means: Means, run: Run, failure: Failure, known: tuple[Cooldown, ...], *, of_none: Sequence[Run] | None
 ) -> None:
-    now, task = means.ports.clock.now(), _task_of(run)
+    now, task = means.ports.clock.now(), task_of(run)
     of_task = await means.ports.store.load_runs(task=run.task) if of_none is None else of_none
     row = charge(run, known, now=now, rules=means.settings.cooldowns, of_task=of_task)
     if row is None:
@@ -76,7 +76,8 @@ async def _charge(
         await means.ports.store.record_event(means.event("agent.needs_person", told, task=task, run=run.id))
 
 
-def _task_of(run: Run) -> TaskKey | None:
+def task_of(run: Run) -> TaskKey | None:
+    """None for a run that answers a question, which is of no task."""
     return None if run.role is Role.ASSISTANT else run.task
 
 
