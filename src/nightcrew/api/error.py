@@ -87,11 +87,15 @@ async def _answer_known(_request: Request, error: Exception) -> JSONResponse:
     return answer_error(status, code=code, message=message)
 
 
+_PLAIN = {"string_too_short": "is empty, or too short", "missing": "is missing"}
+"""What a person is told in the place of the library's words, by kind of problem."""
+
+
 async def _answer_validation(_request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
     parts = [
-        f"{'.'.join(str(step) for step in problem['loc'][1:]) or 'body'}: {problem['msg']}"
+        f"{'.'.join(str(step) for step in problem['loc'][1:]) or 'body'}: {_PLAIN.get(problem['type'], problem['msg'])}"
         for problem in error.errors()[:10]
     ]
     return answer_error(422, code="invalid", message="; ".join(parts))

@@ -90,6 +90,7 @@ async def test_what_could_not_be_answered_is_said(tmp_path):
 
     async with shell(Failing(), tmp_path) as person:
         assert await person.refused("ask", "Why?") == "No agent can answer now."
+        assert await person.refused("ask", "") == "question: is empty, or too short"
         assert "no task 99" in await person.refused("ask", "Why?", "--task", "99")
 
 

@@ -103,6 +103,13 @@ def test_what_orch_says_comes_over(capsys, tmp_path):
     assert settings.notices.targets[0].target.least.value == "warning"
 
 
+def test_a_router_of_orch_that_names_no_mode_is_its_default_and_jobs_for_all_are_told(capsys, tmp_path):
+    shared = ORCH.replace("mode: llm, ", "") + "jobs: [{id: x}]\n"
+    settings, said = converted(capsys, tmp_path, "orch", shared=shared, orch=ORCH_PROJECT)
+    assert (settings.router.mode.value, settings.router.agent, settings.router.model) == ("model", "claude", "haiku")
+    assert "docs/jobs.md" in said["config.yml: jobs"]
+
+
 def test_what_of_orch_has_no_counterpart_is_said_and_no_secret_is_copied(capsys, tmp_path):
     settings, said = converted(capsys, tmp_path, "orch", shared=ORCH, orch=ORCH_PROJECT)
     for key in ("engine.stuck_timeout", "workflow.disallowed_tools", "router.kimi", "webhook.secret", "skills"):

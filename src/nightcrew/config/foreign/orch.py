@@ -22,6 +22,8 @@ def convert_orch(everywhere: Source, projects: list[Source]) -> Conversion:
         _agents(source, result)
         _forge(source, result)
         _chats(source, result)
+        if source.take("jobs") is not None:
+            result.remark(source.where("jobs"), "write them anew, see docs/jobs.md: their form is another")
         if source.take("skills") is not None:
             result.remark(source.where("skills"), "name each under `skills.repositories`, at a commit (docs/skills.md)")
     if not result.values["projects"] and (slug := everywhere.section("gh").take("repo")):
@@ -53,8 +55,6 @@ def _project(source: Source, everywhere: Source, result: Conversion) -> None:
             result.remark(source.where(f"gh.{key}"), "a board is linked by its address: nightcrew board link")
     for keys in (work, everywhere.section("workflow")):
         _workflow(keys, project, result)
-    if source.take("jobs") is not None:
-        result.remark(source.where("jobs"), "write them anew, see docs/jobs.md: their form is another")
     result.values["projects"].append(project)
 
 
@@ -114,6 +114,9 @@ def _router(source: Source, result: Conversion) -> None:
     elif mode is not None:
         result.remark(router.where("mode"), f"there is no mode {str(mode)[:40]!r}: agents take turns")
     agent, model = router.take("agent"), router.take("model")
+    if mode is None and (agent or model) and "mode" not in result.values.get("router", {}):
+        mode = "llm"  # orch's own default
+        result.put("router.mode", "model")
     if mode == "llm":
         result.put("router.agent", str(agent or "claude"))
         if model:
