@@ -70,16 +70,17 @@ async def test_an_authors_run_takes_what_waits_with_its_own_row(opened):
         assert kept.hears
 
 
-async def test_it_is_settled_once_and_may_wait_anew(opened):
+@pytest.mark.parametrize(("is_tried", "tries"), [(True, 1), (False, 0)])
+async def test_it_is_settled_once_and_may_wait_anew(opened, is_tried, tries):
     async with opened() as store:
         await store.record_task(a_task(), event=an_event("task"))
         await store.record_saying(a_saying(), event=an_event("said"))
         run = replace(a_run(), id=RunId("r1"), role=Role.AUTHOR, state=RunState.STARTING)
         await store.record_run(run, event=an_event("run"))
-        back = SettleSaying(KEY, "m1", run.id, SayingState.QUEUED, "no sign")
+        back = SettleSaying(KEY, "m1", run.id, SayingState.QUEUED, "no sign", is_tried=is_tried)
         again = await store.settle_saying(back, event=an_event("back"))
         assert again is not None
-        assert (again.run, again.tries, again.why, again.waits) == (None, 1, "no sign", True)
+        assert (again.run, again.tries, again.why, again.waits) == (None, tries, "no sign", True)
         assert await store.settle_saying(back, event=an_event("back")) is None
         seen = SettleSaying(KEY, "m1", None, SayingState.SEEN, "seen", "session-1")
         notice = Notice(KEY.project, "delivered", Priority.INFO, "seen", NOW, KEY, receiver="telegram:7")

@@ -12,7 +12,7 @@ from nightcrew.core.failures import FailureKind
 from nightcrew.core.ids import RunId
 from nightcrew.core.known import Known
 from nightcrew.core.lifecycle import Evidence, Status
-from nightcrew.core.model.run import Role, Run, StopCause
+from nightcrew.core.model.run import Interruption, InterruptionKind, Role, Run, RunOutcome, Stop, StopCause
 from nightcrew.core.model.saying import Saying, SayingState
 from nightcrew.core.model.task import Block
 from nightcrew.core.model.world import TaskView
@@ -164,6 +164,15 @@ def test_without_a_sign_it_waits_anew_and_in_the_end_is_given_up():
     seen = settled(given(), heard)
     assert seen is not None
     assert seen.state is SayingState.SEEN
+
+
+def test_a_run_that_another_message_cut_short_is_no_failed_try():
+    stop = Stop(StopCause.SAID, "olga has something to say")
+    why = Interruption(InterruptionKind.STOPPED, stop.why)
+    cut = replace(a_run(attempt=2, outcome=RunOutcome(None, None, interruption=why)), stop=stop)
+    again = settled(given(tries=MOST_TRIES - 1), cut)
+    assert again is not None
+    assert (again.state, again.is_tried) == (SayingState.QUEUED, False)
 
 
 def test_nothing_is_published_before_it_is_known_whether_it_was_heard():

@@ -62,7 +62,7 @@ class MemorySayings(ABC):
             why=settled.why,
             session=settled.session,
             run=None if is_back else settled.run,
-            tries=saying.tries + is_back,
+            tries=saying.tries + (is_back and settled.is_tried),
             delivered_at=None if is_back else saying.delivered_at,
             seen_at=event.at if settled.state is SayingState.SEEN else None,
         )

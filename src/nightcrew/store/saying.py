@@ -62,7 +62,7 @@ async def settle_saying(connection: Connection, settled: SettleSaying, *, at: da
         "why": settled.why,
         "session": settled.session,
         "run": None if is_back else settled.run,
-        "tries": saying.tries + is_back,
+        "tries": saying.tries + (is_back and settled.is_tried),
         "delivered_at": None if is_back else render_optional_time(saying.delivered_at),
         "seen_at": render_time(at) if settled.state is SayingState.SEEN else None,
     }

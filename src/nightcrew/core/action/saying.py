@@ -9,7 +9,8 @@ from nightcrew.core.model.saying import SayingState
 @dataclass(frozen=True, slots=True)
 class SettleSaying:
     """Write down what became of a message that `run` was given (None: it waited): seen in `session`, back in the queue
-    for the next run, or never to be delivered."""
+    for the next run, or never to be delivered. `is_tried`: back in the queue, that run counts as one that gave no sign;
+    one that another message cut short does not."""
 
     task: TaskKey
     saying: str
@@ -17,6 +18,7 @@ class SettleSaying:
     state: SayingState
     why: str
     session: str = ""
+    is_tried: bool = True
 
     @property
     def key(self) -> str:

@@ -3,7 +3,7 @@
 from nightcrew.core.action.saying import SettleSaying
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.internal import InternalTask
-from nightcrew.core.model.run import Role, Run, RunView
+from nightcrew.core.model.run import Role, Run, RunView, StopCause
 from nightcrew.core.model.saying import LONGEST, Saying, SayingState
 from nightcrew.core.model.task import Task
 from nightcrew.core.model.world import TaskView
@@ -67,6 +67,8 @@ def _settle_ended(saying: Saying, run: Run) -> SettleSaying:
     if outcome is not None and (outcome.answered or outcome.report is not None):
         return _seen(saying, run, outcome.agent_session)
     why = f"{run.agent} gave no sign of having read it in turn {run.attempt}"
+    if run.stop is not None and run.stop.cause is StopCause.SAID:
+        return SettleSaying(saying.task, saying.id, run.id, SayingState.QUEUED, why, is_tried=False)
     if saying.tries + 1 >= MOST_TRIES:
         words = f"{why}, and {MOST_TRIES} runs have ended like that"
         return SettleSaying(saying.task, saying.id, run.id, SayingState.UNDELIVERED, words)
