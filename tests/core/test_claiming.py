@@ -14,6 +14,7 @@ from nightcrew.core.model.run import Role, RunState
 from nightcrew.core.model.world import Candidate, TaskView
 from nightcrew.core.policy.claiming import is_due, is_trusted, judge
 from nightcrew.core.policy.intake import adopt
+from nightcrew.core.reason import Wait
 from nightcrew.core.render import render_status_comment
 from tests.core.build import a_key, a_project, a_sha, a_view, a_world, an_issue, an_open_run, at, live
 
@@ -128,6 +129,11 @@ def test_it_is_given_up_once_nothing_is_left_to_do(status):
     moving = replace(view, task=replace(view.task, moving_to=status))
     assert ReleaseClaim not in [type(action) for action in actions(moving)]
     assert actions(quiet(FREE, status, **fields)) == []
+    (telling,) = decide(a_world(untold)).actions
+    held = Wait("retrying", "it was refused", "It is tried again.")
+    assert decide(a_world(untold, in_flight=(telling,))).actions == ()
+    assert decide(a_world(untold, deferred={telling.key: held})).actions == ()
+    assert actions(replace(untold, issue=Unknown("?"))) == []
 
 
 def test_one_at_work_is_not_given_up():

@@ -327,6 +327,22 @@ async def test_a_lost_answer_about_a_claim_does_no_harm(tmp_path, method, after)
     assert len(stage.runs(key, Role.AUTHOR)) == 1
 
 
+async def test_a_task_is_not_given_up_before_its_end_is_told(tmp_path):
+    """Nothing could be said while it was worked on: who gives it up then would never say it."""
+    stage, claims = alone(tmp_path)
+    stage.forge.fail("create_comment", Unavailable("no answer"), times=8)
+    key = stage.file()
+    await stage.settle()
+    assert stage.task(key).status is Status.DONE
+    assert stage.comments(key) == []
+    assert holder(claims, key.number) == "machine-one"
+    for _ in range(12):
+        await stage.later(600.0)
+    (comment,) = stage.comments(key)
+    assert "`done`" in comment
+    assert claims.claims == {}
+
+
 async def test_while_claims_cannot_be_read_nothing_begins_and_it_says_so(tmp_path):
     stage, claims = alone(tmp_path)
     claims.fail("list_claims", Unavailable("no route to host"), times=5)

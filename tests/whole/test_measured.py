@@ -37,7 +37,7 @@ async def test_a_task_is_seen_in_health_measures_and_traces():
                 'role="reviewer",outcome="approve"} 1',
             ]
             merge = await eventually(lambda: collector.named("pull.merge"), within_s=WITHIN_S)
-            action = collector.named("MergePull")
+            action = await eventually(lambda: collector.named("MergePull"), within_s=WITHIN_S)
             assert merge.parent_span_id == action.span_id
             assert facts(action)["nightcrew.task"] == f"octo/demo#{number}"
             logged = [json.loads(line) for line in stage.home.log.read_text(encoding="utf-8").splitlines()]

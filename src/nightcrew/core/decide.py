@@ -261,7 +261,7 @@ def _decide_safely(
         told = told_under_claim(view, _tell(view, stage, passed_over), stage.wait)
         if told:
             return _hold_back(world, replace(stage, actions=(*stage.actions, *told))), ""
-        release = let_go(view) if not stage.actions else None
+        release = let_go(view) if not stage.actions and _is_told(view, stage) else None
         if release is not None and release.key not in passed_over:
             return replace(stage, actions=(release,)), ""
         return stage, ""
@@ -322,6 +322,14 @@ def _tell(view: TaskView, stage: Stage, passed_over: set[str]) -> tuple[TellPers
     on_pull = render_pull_note(stage.wait) if view.task.pull is not None else ""
     action = TellPerson(view.task.key, words, on_pull, "the comment on the issue says where the task is")
     return (action,) if words != view.task.told and action.key not in passed_over else ()
+
+
+def _is_told(view: TaskView, stage: Stage) -> bool:
+    """Whether nothing is left to be said: the machine that gives a task up before it spoke never speaks of it again.
+    Where the issue is not read any more, what was told last counts."""
+    if isinstance(view.issue, Unknown) and view.internal is None:
+        return f"`{view.task.status.value}`" in view.task.told
+    return not _tell(view, stage, set())
 
 
 def _intake(world: World, project: ProjectWorld) -> list[Action]:

@@ -127,11 +127,12 @@ async def _read_tasks(memory: ProjectMemory, tasks: list[Task], due: _Due) -> No
             is_asked, is_dirty = memory.comments.is_asked(task), key in due.dirty
             is_due = due.lists or (due.work and is_in_work(task))
             is_new = key not in memory.sights and task.status is not Status.DONE and not held
+            is_owed = (first or key.number in memory.claims.held) and is_untold(task)
             if not (is_due or is_dirty or is_new or (is_asked and due.work)):
                 continue
             if is_asked:
                 group.create_task(_read_task(memory, task, None, due.now))
-            elif is_over(task) and issue is None and not is_dirty and not (first and is_untold(task)):
+            elif is_over(task) and issue is None and not is_dirty and not is_owed:
                 memory.sights.pop(key, None)
             elif key.is_internal and task.pull is None:
                 memory.sights[key] = TaskSight(Known(None), Known(None), answered=False)
