@@ -425,3 +425,21 @@ async def test_what_is_recorded_of_its_run_names_no_task_that_there_is_not(tmp_p
     await here.settle(await here.ask())
     (event,) = [event for event in here.stage.store.events if event.kind == "run.masked"]
     assert event.task is None
+
+
+async def test_a_session_whose_start_was_not_recorded_ends_with_its_try(tmp_path):
+    here = await asked(tmp_path)
+    name = await here.ask()
+    start = here.stage.runtime.start_session
+
+    async def start_unanswered(spec: Any) -> None:
+        await start(spec)
+        raise Unavailable("no answer")
+
+    here.stage.runtime.start_session = start_unanswered  # type: ignore[method-assign]  # its answer is lost
+    await here.inquirer.look()
+    assert len(here.sessions()) == 1
+    here.stage.agents["ann"].refusal = Invalid("it cannot answer questions")
+    await here.inquirer.look()
+    assert here.found(name).tries[0].failure is not None
+    assert here.sessions() == []

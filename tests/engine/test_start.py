@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nightcrew.core.actions import Done, Refused, ResumeStart, StartRun
-from nightcrew.core.errors import Invalid, OutcomeUnknown, Unavailable
+from nightcrew.core.errors import Conflict, Invalid, OutcomeUnknown, Unavailable
 from nightcrew.core.failures import FailureKind
 from nightcrew.core.lifecycle import Status
 from nightcrew.core.model.cooldown import Cooldown
@@ -293,3 +293,20 @@ async def test_a_run_that_failed_with_its_agent_goes_to_another(tmp_path):
     stage.order("ann", fails(FailureKind.CONTENT_FILTER))
     await stage.settle()
     assert [run.agent for run in stage.runs(key, Role.AUTHOR)] == ["ann", "bob"]
+
+
+async def test_a_session_that_started_without_its_record_does_not_outlive_a_start_that_fails(tmp_path):
+    stage = Stage(tmp_path)
+    key, start = await routed(stage)
+    stage.points.names.clear()
+    stage.points.die_at = (await _points_of_start(tmp_path / "count")).index("after session.start") + 1
+    with pytest.raises(Killed):
+        await stage.act(start)
+    await stage.restart()
+    (run,) = stage.runs(key)
+    assert stage.runtime.sessions[run.session].probe is Probe.ALIVE
+    stage.workspace.fail("ensure_workspace", Conflict("somebody put another branch there"))
+    await stage.act(ResumeStart(key, run.id, "its start was cut short"))
+    assert not stage.runs(key)[0].is_open
+    left = stage.runtime.sessions.get(run.session)
+    assert left is None or left.probe is not Probe.ALIVE

@@ -87,6 +87,7 @@ async def bring_up(means: Means, inquiry: Inquiry, write_prompt: WritePrompt) ->
     """Have the session of the last try. What can never be started ends the try; PortError: not now."""
     run = try_run(inquiry, inquiry.tries[-1])
     if run.agent not in means.ports.agents:
+        await means.ports.runtime.stop_session(run.session)
         await _close(means, inquiry, run, failure=None, lost=f"{run.agent} is not in the settings any more")
         return
     try:
@@ -95,6 +96,7 @@ async def bring_up(means: Means, inquiry: Inquiry, write_prompt: WritePrompt) ->
         prepared = await prepare_session(means, run, brief, reach=place.reach)
     except (Invalid, Missing, Denied, Conflict, ConfigError) as error:
         failure = Failure(FailureKind.CRASH, one_line(f"it could not be started: {error}", 500))
+        await means.ports.runtime.stop_session(run.session)  # that of an earlier try at the same start
         await _close(means, inquiry, run, failure=failure)
         return
     means.started_with[run.id] = means.ports.agents[run.agent]

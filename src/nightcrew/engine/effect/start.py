@@ -264,7 +264,9 @@ async def _base_ref(means: Means, key: TaskKey) -> str:
 
 
 async def _fail(means: Means, run: Run, error: PortError, *, interruption: Interruption | None = None) -> None:
-    """A run that could not be started has a row with its reason, like any other."""
+    """A run that could not be started has a row with its reason, like any other. An earlier try at the same start may
+    have left its session, which would work on beside the next run's."""
+    await means.ports.runtime.stop_session(run.session)
     now = means.ports.clock.now()
     failure = Failure(FailureKind.CRASH, f"it could not be started: {error}") if interruption is None else None
     outcome = RunOutcome(None, failure, interruption=interruption)
