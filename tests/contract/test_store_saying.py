@@ -1,9 +1,6 @@
 """What every store promises of messages to agents: each is in one run at most, and is settled once."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,26 +13,7 @@ from nightcrew.core.model.notice import Notice, Priority
 from nightcrew.core.model.run import Role, RunState
 from nightcrew.core.model.saying import Saying, SayingState
 from nightcrew.ports.store import Store
-from nightcrew.store import SqliteStore
-from tests.adapters.store.sample import KEY, LATER, NOW, OTHER, FixedClock, a_run, a_task, an_event
-from tests.fakes.store import MemoryStore
-
-Opened = Callable[[], AbstractAsyncContextManager[Store]]
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
-    memory = MemoryStore()
-
-    @asynccontextmanager
-    async def open_one() -> AsyncIterator[Store]:
-        if request.param == "memory":
-            yield memory
-        else:
-            async with SqliteStore.open(tmp_path / "nightcrew.db", clock=FixedClock()) as store:
-                yield store
-
-    return open_one
+from tests.adapters.store.sample import KEY, LATER, NOW, OTHER, a_run, a_task, an_event
 
 
 def a_saying(name: str = "m1", **fields: Any) -> Saying:
