@@ -12,7 +12,7 @@ VERDICT = {
     "findings": [{"path": "hello.txt", "line": 1, "text": "Say hello to whom?"}],
 }
 REPLY = {"answer": "It waits.", "orders": ["/retry acme/widget#4"]}
-ROUTE = {"complexity": "complex", "agent": "", "why": "Many files."}
+ROUTE = {"complexity": "complex", "agent": "", "why": "Many files.", "skills": []}
 
 
 def author(turn: Turn) -> Move:
