@@ -10,7 +10,6 @@ from nightcrew.cli.parser import Act, Group
 from nightcrew.cli.table import Column
 from nightcrew.cli.text import clean
 
-_RUN_COLUMNS = ("DUE", "STATE", "TASK", "WHAT", "LOG")
 _VERBS = {
     "run": "start a job now, besides its times",
     "enable": "switch a job on, over what its settings say",

@@ -5,16 +5,17 @@ answer.
 """
 
 from nightcrew.core.branch import QUEUE_PREFIX, is_branch_name
-from nightcrew.core.errors import Conflict, Invalid, Missing, PortError, Unavailable
+from nightcrew.core.errors import Conflict, Invalid, Missing
 from nightcrew.core.ids import Sha
 from nightcrew.core.model.merge import MergeMethod
 from nightcrew.core.model.settings import CommitSettings
 from nightcrew.ports.scm import Remote
 from nightcrew.ports.workspace import MergeConflict
 from nightcrew.workspaces.commit import make_commit, render_engine_message
+from nightcrew.workspaces.exchange import Exchange, send_exchange
 from nightcrew.workspaces.git import NIGHTCREW, NIGHTCREW_EMAIL, Identity
 from nightcrew.workspaces.join import latest_time, merge_trees, rebase_onto
-from nightcrew.workspaces.push import check_address, find_tip
+from nightcrew.workspaces.push import find_tip
 from nightcrew.workspaces.repository import Repository
 
 
@@ -60,7 +61,8 @@ async def move_branch(
         await _check_forward(repository, branch, sha=sha, expected=expected)
     failure = None
     if await find_tip(repository, remote, branch, timeout_s=timeout_s) == expected != sha:
-        failure = await _send(repository, remote, branch, sha=sha, expected=expected, timeout_s=timeout_s)
+        exchange = Exchange(f"refs/heads/{branch}", sha, expected, doing=f"moving {branch}")
+        failure = await send_exchange(repository, remote, exchange, timeout_s=timeout_s)
     there = await find_tip(repository, remote, branch, timeout_s=timeout_s)
     if there == sha:
         return
@@ -80,19 +82,3 @@ async def _check_forward(repository: Repository, branch: str, *, sha: Sha | None
         raise Conflict(f"{branch} is expected at {expected[:10]}, which was never fetched") from error
     if not await repository.is_ancestor(expected, sha):
         raise Invalid(f"{sha[:10]} does not contain {expected[:10]}: {branch} would have to be forced")
-
-
-async def _send(
-    repository: Repository, remote: Remote, branch: str, *, sha: Sha | None, expected: Sha | None, timeout_s: float
-) -> PortError | None:
-    ref, doing = f"refs/heads/{branch}", f"moving {branch}"
-    try:
-        done = await repository.run(
-            "push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed",
-            f"--force-with-lease={ref}:{expected or ''}",
-            "--end-of-options", check_address(remote.url), f"{sha or ''}:{ref}",
-            doing=doing, env=dict(remote.env), timeout_s=timeout_s, ok=tuple(range(256)),
-        )  # fmt: skip
-    except Unavailable as error:
-        return error
-    return None if done.ok else repository.complain(done, doing=doing)

@@ -55,10 +55,15 @@ async def fetch_branches(repository: Repository, remote: Remote, *, timeout_s: f
 
 async def find_tip(repository: Repository, remote: Remote, branch: str, *, timeout_s: float) -> Sha | None:
     """Where a branch is on the remote now; None if it is not there."""
-    ref = f"refs/heads/{branch}"
+    doing = f"reading {branch} of the remote"
+    return await find_ref(repository, remote, f"refs/heads/{branch}", doing=doing, timeout_s=timeout_s)
+
+
+async def find_ref(repository: Repository, remote: Remote, ref: str, *, doing: str, timeout_s: float) -> Sha | None:
+    """Where a ref is on the remote now; None if it is not there."""
     done = await repository.run(
         "ls-remote", "--quiet", "--refs", "--end-of-options", check_address(remote.url), ref,
-        doing=f"reading {branch} of the remote", env=dict(remote.env), timeout_s=timeout_s,
+        doing=doing, env=dict(remote.env), timeout_s=timeout_s,
     )  # fmt: skip
     # A pattern also matches at the end of longer names, so the exact one is picked here.
     for line in done.text.splitlines():
